@@ -1,0 +1,1 @@
+"""Definitions, decisions, execution: what a run may do next, and the doing of it."""

@@ -1,0 +1,108 @@
+"""Events about nodes and mounts of a run (stream ``run/<run ID>``)."""
+
+from attrs import frozen
+
+from runwright.eventstore.events.event import Content, Event, private, recorded
+
+
+@recorded("node.carried")
+@frozen(kw_only=True)
+class NodeCarried(Event):
+    """A continuation, or a restart at a node, took over what a node of its ancestor had reached."""
+
+    path: str
+    visits: int
+    invocation_visits: int
+    outcome: str | None
+    output: int | None
+
+
+@recorded("mount.carried")
+@frozen(kw_only=True)
+class MountCarried(Event):
+    """A continuation took over an open mount of its ancestor."""
+
+    path: str
+    invocation: int
+    input: int | None
+
+
+@recorded("node.started")
+@frozen(kw_only=True)
+class NodeStarted(Event):
+    """An attempt of a visit began; one per attempt, not per launch.
+
+    Attributes:
+        path: The full compiled node path.
+        visit: The how-many-th visit of exactly that path, from 1.
+        attempt: The try within the visit, from 1.
+        kind: The node kind.
+        deadline: When its time is up (UTC microseconds), or ``None``.
+    """
+
+    path: str
+    visit: int
+    attempt: int
+    kind: str
+    deadline: int | None = None
+
+
+@recorded("node.finished")
+@frozen(kw_only=True)
+class NodeFinished(Event):
+    """An attempt ended.
+
+    Attributes:
+        path: The full compiled node path.
+        visit: The visit.
+        attempt: The attempt.
+        outcome: ``completed``, ``failed``, ``timed_out`` or ``cancelled``.
+        code: The error code, or ``None`` when it completed.
+        next: The place that follows, or ``None`` where the run ends, retries, or the host finished it.
+        output: The output (application/json).
+        error: The error text (text/plain).
+    """
+
+    path: str
+    visit: int
+    attempt: int
+    outcome: str
+    code: str | None = None
+    next: str | None = None
+    output: Content | None = private()
+    error: Content | None = private()
+
+
+@recorded("node.updated")
+@frozen(kw_only=True)
+class NodeUpdated(Event):
+    """Progress that a node reported; ``number`` counts the run's updates."""
+
+    path: str
+    visit: int
+    attempt: int
+    key: str
+    number: int
+    update: Content | None = private()
+
+
+@recorded("mount.entered")
+@frozen(kw_only=True)
+class MountEntered(Event):
+    """One entry into a mounted child."""
+
+    path: str
+    invocation: int
+    input: Content | None = private()
+
+
+@recorded("mount.exited")
+@frozen(kw_only=True)
+class MountExited(Event):
+    """A mounted child left through one of its exits, or uncaught with ``exit`` null."""
+
+    path: str
+    invocation: int
+    exit: str | None
+    outcome: str
+    output: Content | None = private()
