@@ -1,6 +1,6 @@
 """What an event class is: a frozen fact, with the system's part and the people's part kept apart."""
 
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from attrs import field, fields, frozen
 
@@ -69,7 +69,7 @@ def recorded(name: str) -> Any:
 
 def body_fields(cls: type[Event]) -> frozenset[str]:
     """Name the fields of an event class that stand in its body."""
-    return frozenset(each.name for each in fields(cls) if each.metadata.get(_PRIVATE))
+    return frozenset(each.name for each in fields(cast(Any, cls)) if each.metadata.get(_PRIVATE))
 
 
 def registered() -> dict[str, type[Event]]:

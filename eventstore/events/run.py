@@ -180,9 +180,17 @@ class RunSourceAccepted(Event):
 @recorded("run.completed")
 @frozen(kw_only=True)
 class RunCompleted(Event):
-    """The run ended well; ``output`` is the position of the `NodeFinished` that holds its output."""
+    """The run ended well.
+
+    Attributes:
+        output: Position of the `NodeFinished` that holds its output.
+        fingerprint: The terminal fingerprint, in hex, or ``None`` where the tree's key is gone.
+        message_due: ``none``, ``launch_failure`` or ``terminal``.
+    """
 
     output: int | None
+    fingerprint: str | None = None
+    message_due: str = "none"
 
 
 @recorded("run.failed")
@@ -194,12 +202,16 @@ class RunFailed(Event):
         code: One of the closed list of codes.
         phase: ``launch``, ``bootstrap``, ``load`` or ``execute``.
         message: A safe message.
+        fingerprint: The terminal fingerprint, in hex, or ``None`` where the tree's key is gone.
+        message_due: ``none``, ``launch_failure`` or ``terminal``.
         error: The error text (text/plain).
     """
 
     code: str
     phase: str
     message: str
+    fingerprint: str | None = None
+    message_due: str = "none"
     error: Content | None = private()
 
 
@@ -211,6 +223,8 @@ class RunTimedOut(Event):
     code: str
     phase: str
     message: str
+    fingerprint: str | None = None
+    message_due: str = "none"
     error: Content | None = private()
 
 
@@ -220,6 +234,8 @@ class RunCancelled(Event):
     """Somebody cancelled the run."""
 
     by: str
+    fingerprint: str | None = None
+    message_due: str = "none"
     reason: Content | None = private()
 
 

@@ -1,0 +1,1 @@
+"""Control projections: one module each, a row class and how events make it."""

@@ -1,0 +1,1 @@
+"""Views: what follows the log later, or is folded on demand."""
