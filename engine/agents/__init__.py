@@ -1,0 +1,1 @@
+"""Executors for agent nodes, one a file."""

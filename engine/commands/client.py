@@ -1,0 +1,115 @@
+"""What people, programs and models ask for."""
+
+from typing import TypeAlias
+
+from attrs import frozen
+
+from runwright.eventstore.events.run import AgentBinding
+from runwright.eventstore.values import Json, JsonObject
+
+
+@frozen(kw_only=True)
+class Caller:
+    """Who asks, and under which idempotency key.
+
+    Attributes:
+        client: ``cli``, ``engine``, ``pi:<session>``, ``mcp:<session>`` or ``hook:<session>``.
+        key: The idempotency key; the same key with the same payload adopts the first receipt.
+        actor: The actor written into events, ``client:cli`` for one.
+        person: Whether a person stands behind it (the command line or an embedding program).
+    """
+
+    client: str
+    key: str
+    actor: str
+    person: bool = True
+
+
+@frozen(kw_only=True)
+class QueueRun:
+    """Accept a run durably. Everything in it was checked before: a refusal here is a conflict, not a mistake.
+
+    ``snapshot`` is the compiled definition (digest ``definition``), ``paths`` the source set (digest ``sources``);
+    either is recorded only where the log does not hold it yet.
+    """
+
+    run_id: str
+    workflow: str
+    reference: str
+    definition: str
+    snapshot: JsonObject
+    sources: str | None
+    paths: JsonObject | None
+    input: Json
+    max_steps: int
+    timeout: int | None
+    session: str | None = None
+    project: str | None = None
+    cwd: str | None = None
+    interpreter: str | None = None
+    agents: tuple[AgentBinding, ...] = ()
+    pass_env: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class PauseRun:
+    """Let no further node start."""
+
+    run_id: str
+    expected: int | None = None
+
+
+@frozen(kw_only=True)
+class ResumeRun:
+    """Make a paused or parked run eligible again.
+
+    Attributes:
+        sources: The digest of the source set as it stands now, or ``None`` where nothing is checked.
+        definition: The digest of the definition as it compiles now, or ``None`` where nothing is checked.
+        accept: The changed definition's snapshot and paths when the caller accepts them.
+    """
+
+    run_id: str
+    expected: int | None = None
+    sources: str | None = None
+    definition: str | None = None
+    accept: "AcceptedSources | None" = None
+
+
+@frozen(kw_only=True)
+class AcceptedSources:
+    """A changed source set and definition that somebody accepted."""
+
+    snapshot: JsonObject
+    paths: JsonObject | None
+
+
+@frozen(kw_only=True)
+class CancelRun:
+    """End the run now, whatever it is doing."""
+
+    run_id: str
+    expected: int | None = None
+    reason: str = ""
+
+
+@frozen(kw_only=True)
+class ResolveEffect:
+    """Say what became of an ambiguous effect.
+
+    Attributes:
+        effect: The effect ID.
+        resolution: ``done``, ``not_done`` or ``timed_out``.
+        result: The result of a ``done`` effect, already checked against the node's type.
+        output: The node's output that follows from ``result`` (they differ where a shell node parses).
+        reason: Why; private text.
+    """
+
+    effect: str
+    resolution: str
+    result: Json = None
+    output: Json = None
+    reason: str
+
+
+ClientCommand: TypeAlias = QueueRun | PauseRun | ResumeRun | CancelRun | ResolveEffect

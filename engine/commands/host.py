@@ -1,0 +1,60 @@
+"""What the process that holds the store asks on its own account."""
+
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+from runwright.eventstore.events.event import ProcessIdentity
+
+
+@frozen(kw_only=True)
+class ClaimRun:
+    """Claim an eligible run and record the launch of its worker, in one transaction.
+
+    Value: the generation (`int`). Events: ``run.claimed``, ``worker.launched``.
+    """
+
+    run_id: str
+    owner: str
+    token_hash: str
+    process: ProcessIdentity
+
+
+@frozen(kw_only=True)
+class RecordExit:
+    """A worker's end was observed without its own report (a crash, or another holder's death).
+
+    The decision table of page 05 ("Recovery and progress") says what becomes of effects and run. Value: what the
+    run became, ``parked``, ``failed`` or ``queued``.
+    """
+
+    run_id: str
+    worker: str
+    outcome: Literal["crashed", "orphaned", "timed_out"]
+
+
+@frozen(kw_only=True)
+class FireTimer:
+    """A timer fell due: finish what it waited for and make the run eligible."""
+
+    run_id: str
+    kind: str
+
+
+@frozen(kw_only=True)
+class TimeOutRun:
+    """The run's own time limit passed: end it in any live state."""
+
+    run_id: str
+
+
+@frozen(kw_only=True)
+class ParkIdleRun:
+    """Park a run that nobody can drive (``environment_missing``, ``imported``, ``source_changed``)."""
+
+    run_id: str
+    reason: str
+    detail: str | None = None
+
+
+HostCommand: TypeAlias = ClaimRun | RecordExit | FireTimer | TimeOutRun | ParkIdleRun

@@ -1,0 +1,234 @@
+"""What the worker of one generation of one run asks; a message carries an ordered list of these."""
+
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+from runwright.eventstore.values import Json
+
+Outcome: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
+
+
+@frozen(kw_only=True)
+class Authority:
+    """A worker's claim: every protected write is checked against it (law 3).
+
+    Attributes:
+        run_id: The run.
+        owner: ``<host epoch>:<worker epoch>``.
+        token: 32 random bytes in hex; only its SHA-256 is ever stored.
+        generation: The claim's generation.
+    """
+
+    run_id: str
+    owner: str
+    token: str
+    generation: int
+
+    @property
+    def worker(self) -> str:
+        """The worker epoch."""
+        return self.owner.partition(":")[2]
+
+
+@frozen(kw_only=True)
+class Ready:
+    """The sources and the definition were verified; the run (or its next launch) starts.
+
+    Events: ``worker.ready``, ``run.started``. Value: ``None``.
+    """
+
+
+@frozen(kw_only=True)
+class StartNode:
+    """Start an attempt of a visit: the fence before user code. Value: ``None``.
+
+    Refused with ``paused`` when a pause was asked for, with the claim's reason when the claim is gone.
+    """
+
+    path: str
+    visit: int
+    attempt: int
+    deadline: int | None = None
+
+
+@frozen(kw_only=True)
+class FinishNode:
+    """End the open attempt.
+
+    Attributes:
+        next: The place that follows; ``None`` where the run ends here or another attempt follows.
+        output: The output as JSON, when it completed.
+        error: The error text, when it did not.
+    """
+
+    path: str
+    visit: int
+    attempt: int
+    outcome: Outcome
+    code: str | None = None
+    next: str | None = None
+    output: Json = None
+    error: str | None = None
+
+
+@frozen(kw_only=True)
+class UpdateNode:
+    """Report progress of the open attempt; counts as no progress of the run."""
+
+    path: str
+    visit: int
+    attempt: int
+    key: str
+    update: Json
+
+
+@frozen(kw_only=True)
+class ReserveEffect:
+    """Record an effect before it is tried. Value: `EffectGrant`; an equal one is adopted with its saved result."""
+
+    path: str
+    visit: int
+    request: Json
+
+
+@frozen(kw_only=True)
+class EffectGrant:
+    """What a reservation answers."""
+
+    effect: str
+    state: str
+    applications: int
+    result: Json = None
+
+
+@frozen(kw_only=True)
+class BeginEffect:
+    """Begin to apply a reserved effect. Value: the application's number (`int`)."""
+
+    path: str
+    visit: int
+
+
+@frozen(kw_only=True)
+class SettleEffect:
+    """Say what became of the application under way.
+
+    Attributes:
+        outcome: ``applied``, ``rejected``, ``released`` (it may be tried again) or ``ambiguous``.
+        cause: For ``released`` ``try``, ``idempotent`` or ``absent``; for ``ambiguous`` what made it so.
+        result: The result of an applied effect.
+    """
+
+    path: str
+    visit: int
+    application: int
+    outcome: Literal["applied", "rejected", "released", "ambiguous"]
+    cause: str = ""
+    code: str | None = None
+    result: Json = None
+    external_reference: str | None = None
+    error: str | None = None
+
+
+@frozen(kw_only=True)
+class OpenRequest:
+    """Ask a headless executor; the worker keeps its claim. Value: the request ID; an open equal one is adopted."""
+
+    path: str
+    visit: int
+    attempt: int
+    kind: Literal["agent"]
+    prompt: str
+    contract: Json
+    deadline: int | None = None
+
+
+@frozen(kw_only=True)
+class SubmitCandidate:
+    """Record an executor's answer as a candidate and settle it in the same breath.
+
+    Attributes:
+        refusal: ``None`` accepts it; else the reason, exact enough for a model to correct it.
+        code: The refusal's code (``output_invalid``, ``validation_failed``).
+    """
+
+    request: str
+    candidate: Json
+    refusal: str | None = None
+    code: str | None = None
+
+
+@frozen(kw_only=True)
+class CloseRequest:
+    """Close the open request of an attempt that ends without an answer."""
+
+    request: str
+    cause: Literal["timed_out", "cancelled", "failed"]
+
+
+@frozen(kw_only=True)
+class Timer:
+    """When a parked run goes on by itself; ``due`` is UTC microseconds."""
+
+    kind: Literal["wait", "retry"]
+    due: int
+    absolute: bool = False
+
+
+@frozen(kw_only=True)
+class ParkRun:
+    """Stop at this boundary and give the claim back."""
+
+    reason: str
+    code: str | None = None
+    detail: str | None = None
+    timer: Timer | None = None
+
+
+@frozen(kw_only=True)
+class CompleteRun:
+    """End the run with the output of the node that finished last."""
+
+
+@frozen(kw_only=True)
+class FailRun:
+    """End the run ``failed`` or ``timed_out``; never started, its launch failed.
+
+    Attributes:
+        message: A safe message, at most 1,024 bytes.
+        error: The error text, at most 8 KiB, already masked.
+    """
+
+    outcome: Literal["failed", "timed_out"]
+    code: str
+    phase: str
+    message: str
+    error: str | None = None
+
+
+@frozen(kw_only=True)
+class ExitWorker:
+    """The worker says how it ends."""
+
+    outcome: Literal["finished", "parked", "failed", "claim_lost"]
+    phase: str | None = None
+    code: str | None = None
+
+
+WorkerTransition: TypeAlias = (
+    Ready
+    | StartNode
+    | FinishNode
+    | UpdateNode
+    | ReserveEffect
+    | BeginEffect
+    | SettleEffect
+    | OpenRequest
+    | SubmitCandidate
+    | CloseRequest
+    | ParkRun
+    | CompleteRun
+    | FailRun
+    | ExitWorker
+)

@@ -1,0 +1,1 @@
+"""The engine inside a program: it holds the store and drives runs itself."""

@@ -1,0 +1,1 @@
+"""Execution: walking the graph through a port."""

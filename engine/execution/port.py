@@ -1,0 +1,112 @@
+"""The port: all that an executor sees of the transitions, whether by a call or through a worker's channel."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from attrs import field, frozen
+
+from runwright.engine.commands.run import RunCommand
+from runwright.engine.commands.worker import WorkerTransition
+from runwright.engine.results import Result
+from runwright.eventstore.values import Json
+
+
+@frozen(kw_only=True)
+class NodeState:
+    """One node path of the run as it was saved.
+
+    Attributes:
+        visits: Visits so far, the identity's count.
+        invocation_visits: Visits in the open invocation, what limits count.
+        open: Whether an attempt is open.
+        attempt: The open or last attempt.
+        outcome: How the last visit ended; ``None`` while the first is open.
+        has_output: Whether its last visit left an accepted output (which may be JSON ``null``).
+        output: That output.
+        code: The error code of the last visit.
+        error: The error text of the last visit, or ``None`` (also where it was erased).
+        started_at: When the last attempt started (UTC microseconds).
+        finished_at: When it ended.
+        deadline: The open attempt's deadline (UTC microseconds).
+    """
+
+    path: str
+    visits: int
+    invocation_visits: int
+    open: bool
+    attempt: int
+    outcome: str | None
+    has_output: bool
+    output: Json
+    code: str | None
+    error: str | None
+    started_at: int | None
+    finished_at: int | None
+    deadline: int | None
+
+
+@frozen(kw_only=True)
+class SavedEffect:
+    """The effect of the open visit as it was saved."""
+
+    effect: str
+    state: str
+    applications: int
+    request: Json
+    result: Json = None
+
+
+@frozen(kw_only=True)
+class SavedRequest:
+    """The open request of the open attempt as it was saved."""
+
+    request: str
+    prompt: str
+    refused: int
+    refusal: str | None
+    deadline: int | None
+
+
+@frozen(kw_only=True)
+class RunState:
+    """Everything an executor needs to begin or to carry on.
+
+    ``node`` is the node started last, ``None`` before the first. ``effect`` and ``request`` belong to its open visit.
+    """
+
+    command: RunCommand
+    run_id: str
+    root: str
+    workflow: str
+    definition: str
+    input: Json
+    node: str | None
+    nodes: Mapping[str, NodeState]
+    steps: int
+    max_steps: int
+    cwd: Path
+    scratch: Path
+    effect: SavedEffect | None = None
+    request: SavedRequest | None = None
+    agents: Mapping[str, str] = field(factory=dict)
+
+
+class Port(Protocol):
+    """What an executor calls; each implementation behaves the same (contract tests)."""
+
+    async def transact(self, transitions: Sequence[WorkerTransition]) -> list[Result[object]]:
+        """Have transitions decided in order, each on the facts its predecessors leave.
+
+        The first that is neither applied nor adopted ends the list; what stands before it is committed. The answer
+        has one result for each transition that was decided. Returns after the commit.
+        """
+        ...
+
+    def update(self, path: str, visit: int, attempt: int, key: str, update: Json) -> None:
+        """Hand over a progress update; never blocks, never raises (the newest per key wins)."""
+        ...
+
+    def now(self) -> int:
+        """The holder's clock in UTC microseconds."""
+        ...

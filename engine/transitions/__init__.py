@@ -1,0 +1,1 @@
+"""Transitions: the one way to change durable state."""
