@@ -1,0 +1,1 @@
+"""The compiled graph: a definition as plain data, how it is checked, routed and drawn."""
