@@ -1,0 +1,102 @@
+"""Which runs are driven: the oldest eligible first, within a capacity."""
+
+import asyncio
+import heapq
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+
+class Scheduler:
+    """Starts one task for each run that is to be driven.
+
+    Args:
+        capacity: How many runs are driven at once.
+        drive: Drives one run until it ended or stopped; raises nothing but cancellation.
+        after: Told of each run whose task ended.
+    """
+
+    def __init__(
+        self,
+        *,
+        capacity: int,
+        drive: Callable[[str], Coroutine[Any, Any, None]],
+        after: Callable[[str], None],
+    ) -> None:
+        if capacity < 1:
+            raise ValueError(f"capacity is {capacity}: at least one run has to be driven")
+        self._capacity = capacity
+        self._drive = drive
+        self._after = after
+        self._waiting: list[tuple[int, str]] = []
+        self._queued: set[str] = set()
+        self._again: dict[str, int] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._stopped = False
+
+    def submit(self, run_id: str, order: int) -> None:
+        """Drive an eligible run.
+
+        Args:
+            run_id: The run; one that waits here already keeps its place.
+            order: The position of the event that made it eligible.
+        """
+        if self._stopped or run_id in self._queued:
+            return
+        if run_id in self._tasks:
+            # It became eligible while its last launch is still being put away.
+            self._again[run_id] = order
+            return
+        self._queued.add(run_id)
+        heapq.heappush(self._waiting, (order, run_id))
+        self._fill()
+
+    def driving(self, run_id: str) -> bool:
+        """Whether the run has a task, or waits here for one."""
+        return run_id in self._tasks or run_id in self._queued
+
+    @property
+    def active(self) -> frozenset[str]:
+        """The runs that have a task."""
+        return frozenset(self._tasks)
+
+    def interrupt(self, run_id: str) -> None:
+        """Cancel a run's task; what it holds is ended by the task itself."""
+        self._queued.discard(run_id)
+        if (task := self._tasks.get(run_id)) is not None:
+            task.cancel()
+
+    def stop(self) -> None:
+        """Start no further task."""
+        self._stopped = True
+        self._waiting.clear()
+        self._queued.clear()
+        self._again.clear()
+
+    async def drain(self, grace: float) -> None:
+        """Wait until every task has ended; after ``grace`` seconds cancel those that have not."""
+        tasks = set(self._tasks.values())
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=grace)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late)
+
+    def _fill(self) -> None:
+        while self._waiting and len(self._tasks) < self._capacity:
+            _, run_id = heapq.heappop(self._waiting)
+            if run_id not in self._queued:
+                continue
+            self._queued.discard(run_id)
+            task = asyncio.get_running_loop().create_task(self._drive(run_id), name=f"run {run_id}")
+            self._tasks[run_id] = task
+            task.add_done_callback(lambda _, run_id=run_id: self._ended(run_id))  # type: ignore[misc]  # bound default
+
+    def _ended(self, run_id: str) -> None:
+        del self._tasks[run_id]
+        order = self._again.pop(run_id, None)
+        if order is not None:
+            self.submit(run_id, order)
+        self._after(run_id)
+        self._fill()
