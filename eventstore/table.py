@@ -10,11 +10,13 @@ from sqlalchemy import (
     BLOB,
     CheckConstraint,
     Column,
+    Index,
     Integer,
     MetaData,
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 from runwright.eventstore.values import MAX_DATA
@@ -68,6 +70,14 @@ events = Table(
     CheckConstraint("body IS NULL OR digest IS NOT NULL"),
     sqlite_strict=True,
 )
+
+#: What opens and closes a scrub; in an index of their own, so that finding open scrubs reads no log.
+ERASURES = ("log.redacted", "log.scrubbed", "run.input_erased")
+
+#: Says of an event that it is one of them, in the very words of the index, or SQLite would not use it.
+is_erasure = text("type IN ('log.redacted', 'log.scrubbed', 'run.input_erased')")
+
+Index("events_erasures", events.c.position, sqlite_where=is_erasure)
 
 head = Table(
     "head",

@@ -30,6 +30,8 @@ CREATE TABLE events (
     CHECK (body IS NULL OR digest IS NOT NULL)
 ) STRICT;
 
+CREATE INDEX events_erasures ON events (position) WHERE type IN ('log.redacted', 'log.scrubbed', 'run.input_erased');
+
 CREATE TABLE head (
     one INTEGER NOT NULL,
     position INTEGER NOT NULL,
