@@ -33,11 +33,16 @@ class MessageQueued(Event):
 @recorded("message.delivered")
 @frozen(kw_only=True)
 class MessageDelivered(Event):
-    """A frame that hands the message out is about to leave the host, for the ``number``-th time."""
+    """A frame that hands the message out is about to leave the host, for the ``number``-th time.
+
+    ``session`` and ``starts_turn`` are those of the message: a session counts what wakes it.
+    """
 
     message: str
+    session: str
     number: int
     epoch: str
+    starts_turn: bool
 
 
 @recorded("message.sent")

@@ -8,10 +8,22 @@ from runwright.eventstore.events.event import Content, Event, private, recorded
 @recorded("node.carried")
 @frozen(kw_only=True)
 class NodeCarried(Event):
-    """A continuation, or a restart at a node, took over what a node of its ancestor had reached."""
+    """A continuation, or a restart at a node, took over what a node of its ancestor had reached.
+
+    Attributes:
+        path: The full compiled node path.
+        kind: The node kind.
+        visits: Visits so far.
+        invocation: The entry of the mount around the node in which the last visit stands, 0 outside of mounts.
+        invocation_visits: Visits in that entry.
+        outcome: The last outcome.
+        output: Position of the accepted output in the ancestor's stream.
+    """
 
     path: str
+    kind: str
     visits: int
+    invocation: int = 0
     invocation_visits: int
     outcome: str | None
     output: int | None
@@ -20,10 +32,11 @@ class NodeCarried(Event):
 @recorded("mount.carried")
 @frozen(kw_only=True)
 class MountCarried(Event):
-    """A continuation took over an open mount of its ancestor."""
+    """A continuation took over an open mount of its ancestor; ``input`` is the position of the mount's input."""
 
     path: str
     invocation: int
+    step_base: int = 0
     input: int | None
 
 
@@ -37,6 +50,7 @@ class NodeStarted(Event):
         visit: The how-many-th visit of exactly that path, from 1.
         attempt: The try within the visit, from 1.
         kind: The node kind.
+        invocation: The entry of the mount around the node, counted from 1 over the run; 0 outside of mounts.
         deadline: When its time is up (UTC microseconds), or ``None``.
     """
 
@@ -44,6 +58,7 @@ class NodeStarted(Event):
     visit: int
     attempt: int
     kind: str
+    invocation: int = 0
     deadline: int | None = None
 
 
@@ -89,10 +104,11 @@ class NodeUpdated(Event):
 @recorded("mount.entered")
 @frozen(kw_only=True)
 class MountEntered(Event):
-    """One entry into a mounted child."""
+    """One entry into a mounted child; ``step_base`` is the number of steps that the run had used before it."""
 
     path: str
     invocation: int
+    step_base: int = 0
     input: Content | None = private()
 
 

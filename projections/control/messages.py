@@ -2,8 +2,18 @@
 
 from attrs import frozen
 
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.events.message import (
+    MessageCancelled,
+    MessageDelivered,
+    MessageQueued,
+    MessageSent,
+)
+from runwright.projections.projection import Index, Key, Projection, begins, changes, run_of
+from runwright.projections.replace import replace
 
-@frozen(kw_only=True)
+
+@frozen(kw_only=True, weakref_slot=False)
 class MessageRow:
     """One message; ``content`` is the position of the event that holds it."""
 
@@ -23,3 +33,69 @@ class MessageRow:
     content: int
     created_at: int
     updated_at: int
+
+
+class Messages(Projection[MessageRow]):
+    """``pending`` → ``sent`` or ``cancelled``; evidence makes a cancelled one ``sent``; ``sent`` is final."""
+
+    name = "messages"
+    row = MessageRow
+    key_columns = ("message",)
+    indexes = (
+        Index(columns=("run_id",)),
+        Index(columns=("session", "order")),
+        Index(columns=("source",), where={"kind": ("step",), "state": ("pending",)}, unique=True),
+    )
+
+    def key(self, recorded: RecordedEvent) -> Key:
+        """Answer the message."""
+        event = recorded.event
+        assert isinstance(event, MessageQueued | MessageDelivered | MessageSent | MessageCancelled)
+        return (event.message,)
+
+    @begins(MessageQueued)
+    def queued(self, event: MessageQueued, recorded: RecordedEvent) -> MessageRow:
+        """The message waits."""
+        return MessageRow(
+            message=event.message,
+            run_id=run_of(recorded),
+            session=event.session,
+            order=event.order,
+            kind=event.kind,
+            source=event.source,
+            starts_turn=event.starts_turn,
+            reason=event.reason,
+            state="pending",
+            deliveries=0,
+            epoch=None,
+            entry=None,
+            content=recorded.position,
+            created_at=recorded.at,
+            updated_at=recorded.at,
+        )
+
+    @changes(MessageDelivered)
+    def delivered(self, row: MessageRow, event: MessageDelivered, recorded: RecordedEvent) -> MessageRow:
+        """The message is about to be handed out."""
+        if row.state != "pending":
+            self.refuse(recorded, f"the message is {row.state}")
+        if event.number != row.deliveries + 1 or event.session != row.session:
+            self.refuse(recorded, f"the next is delivery {row.deliveries + 1} to its own session")
+        return replace(row, deliveries=event.number, epoch=event.epoch, updated_at=recorded.at)
+
+    @changes(MessageSent)
+    def sent(self, row: MessageRow, event: MessageSent, recorded: RecordedEvent) -> MessageRow:
+        """The session shows the message, whatever was believed before."""
+        if row.state == "sent":
+            self.refuse(recorded, "the message is sent")
+        return replace(row, state="sent", epoch=event.epoch, entry=event.entry, updated_at=recorded.at)
+
+    @changes(MessageCancelled)
+    def cancelled(self, row: MessageRow, event: MessageCancelled, recorded: RecordedEvent) -> MessageRow:
+        """The message is not to be sent any more."""
+        if row.state != "pending":
+            self.refuse(recorded, f"the message is {row.state}")
+        return replace(row, state="cancelled", updated_at=recorded.at)
+
+
+MESSAGES = Messages()

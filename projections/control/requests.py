@@ -2,8 +2,23 @@
 
 from attrs import frozen
 
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.events.message import MessageQueued
+from runwright.eventstore.events.request import (
+    RequestAccepted,
+    RequestClosed,
+    RequestOpened,
+    RequestRefused,
+    RequestRejected,
+    RequestSubmitted,
+)
+from runwright.projections.projection import Index, Key, Projection, begins, changes, run_of
+from runwright.projections.replace import replace
 
-@frozen(kw_only=True)
+UNSETTLED = ("open", "validating")
+
+
+@frozen(kw_only=True, weakref_slot=False)
 class RequestRow:
     """One request.
 
@@ -34,3 +49,129 @@ class RequestRow:
     candidate: int | None
     rejection: int | None
     opened_at: int
+
+
+class Requests(Projection[RequestRow]):
+    """``open`` → ``validating`` → ``accepted``, or ``closed``; a refused candidate returns it to ``open``.
+
+    Decided here:
+
+    * A policy's answer is accepted from ``open``, without a candidate; every other one after its submission.
+    * ``refused`` counts refused candidates; an answer refused before it became one changes only the revision.
+    * A reminder that is queued for the request is the trace of an unproductive end, and counts it.
+    """
+
+    name = "requests"
+    row = RequestRow
+    key_columns = ("request",)
+    indexes = (
+        Index(columns=("run_id",)),
+        Index(columns=("state",), where={"state": UNSETTLED}),
+        Index(columns=("run_id", "path", "visit", "attempt"), where={"state": ("accepted",)}, unique=True),
+    )
+
+    def key(self, recorded: RecordedEvent) -> Key | None:
+        """Answer the request; of messages, only a reminder touches one."""
+        event = recorded.event
+        if isinstance(event, MessageQueued):
+            return (event.source,) if event.kind == "step" and event.reason == "reminder" else None
+        request: str = event.request  # type: ignore[attr-defined]  # every other class here has it
+        return (request,)
+
+    @begins(RequestOpened)
+    def request_opened(self, event: RequestOpened, recorded: RecordedEvent) -> RequestRow:
+        """The question is asked."""
+        return RequestRow(
+            request=event.request,
+            run_id=run_of(recorded),
+            kind=event.kind,
+            path=event.path,
+            visit=event.visit,
+            attempt=event.attempt,
+            session=event.session,
+            state="open",
+            cause=None,
+            deadline=event.deadline,
+            protected=event.protected,
+            digest=event.digest,
+            revision=1,
+            refused=0,
+            unproductive=0,
+            submission=None,
+            key=None,
+            source=None,
+            opened=recorded.position,
+            candidate=None,
+            rejection=None,
+            opened_at=recorded.at,
+        )
+
+    @changes(RequestSubmitted)
+    def submitted(self, row: RequestRow, event: RequestSubmitted, recorded: RecordedEvent) -> RequestRow:
+        """A candidate is being checked."""
+        self._in(row, ("open",), recorded)
+        return replace(
+            row,
+            state="validating",
+            revision=row.revision + 1,
+            submission=event.submission,
+            key=event.key,
+            candidate=recorded.position,
+        )
+
+    @changes(RequestRejected)
+    def rejected(self, row: RequestRow, event: RequestRejected, recorded: RecordedEvent) -> RequestRow:
+        """The candidate is refused, and the question is open again."""
+        self._in(row, ("validating",), recorded)
+        self._same(row, event.submission, recorded)
+        return replace(
+            row,
+            state="open",
+            revision=row.revision + 1,
+            refused=row.refused + 1,
+            rejection=recorded.position,
+        )
+
+    @changes(RequestRefused)
+    def turned_away(self, row: RequestRow, event: RequestRefused, recorded: RecordedEvent) -> RequestRow:
+        """An answer did not become a candidate."""
+        return replace(row, revision=row.revision + 1)
+
+    @changes(RequestAccepted)
+    def accepted(self, row: RequestRow, event: RequestAccepted, recorded: RecordedEvent) -> RequestRow:
+        """The question is answered."""
+        if event.source == "policy":
+            self._in(row, ("open",), recorded)
+        else:
+            self._in(row, ("validating",), recorded)
+            self._same(row, event.submission, recorded)
+        return replace(
+            row,
+            state="accepted",
+            revision=row.revision + 1,
+            submission=event.submission,
+            source=event.source,
+        )
+
+    @changes(RequestClosed)
+    def closed(self, row: RequestRow, event: RequestClosed, recorded: RecordedEvent) -> RequestRow:
+        """The question ends without an answer."""
+        self._in(row, UNSETTLED, recorded)
+        return replace(row, state="closed", cause=event.cause, revision=row.revision + 1)
+
+    @changes(MessageQueued)
+    def reminded(self, row: RequestRow, event: MessageQueued, recorded: RecordedEvent) -> RequestRow:
+        """A turn for the request ended without a candidate."""
+        self._in(row, ("open",), recorded)
+        return replace(row, unproductive=row.unproductive + 1, revision=row.revision + 1)
+
+    def _in(self, row: RequestRow, states: tuple[str, ...], recorded: RecordedEvent) -> None:
+        if row.state not in states or row.run_id != run_of(recorded):
+            self.refuse(recorded, f"the request is {row.state}")
+
+    def _same(self, row: RequestRow, submission: str, recorded: RecordedEvent) -> None:
+        if row.submission != submission:
+            self.refuse(recorded, "another submission is being checked")
+
+
+REQUESTS = Requests()

@@ -2,8 +2,14 @@
 
 from attrs import frozen
 
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.events.message import MessageDelivered
+from runwright.eventstore.events.session import SessionAttached, SessionDetached, SessionPersonSpoke
+from runwright.projections.projection import Key, Projection, changes, follows
+from runwright.projections.replace import replace
 
-@frozen(kw_only=True)
+
+@frozen(kw_only=True, weakref_slot=False)
 class SessionRow:
     """One conversation: its coordinator's epoch, and automatic wake-ups since a person's turn."""
 
@@ -13,3 +19,60 @@ class SessionRow:
     attached: bool
     wake_ups: int
     since: int
+
+
+class Sessions(Projection[SessionRow]):
+    """Coordinators, one epoch after another, and the count that bounds automatic wake-ups.
+
+    Decided here: a delivery that starts a turn is a wake-up; a person who speaks sets the count back.
+    """
+
+    name = "sessions"
+    row = SessionRow
+    key_columns = ("session",)
+
+    def key(self, recorded: RecordedEvent) -> Key:
+        """Answer the session."""
+        event = recorded.event
+        if isinstance(event, MessageDelivered):
+            return (event.session,)
+        return (recorded.stream.removeprefix("session/"),)
+
+    @follows(SessionAttached)
+    def attached(self, row: SessionRow | None, event: SessionAttached, recorded: RecordedEvent) -> SessionRow:
+        """A coordinator of a new epoch fences the one before."""
+        if row is not None and row.epoch == event.epoch:
+            self.refuse(recorded, "each attach has an epoch of its own")
+        return SessionRow(
+            session=recorded.stream.removeprefix("session/"),
+            epoch=event.epoch,
+            agent=event.agent,
+            attached=True,
+            wake_ups=0 if row is None else row.wake_ups,
+            since=recorded.at,
+        )
+
+    @changes(SessionDetached)
+    def detached(self, row: SessionRow, event: SessionDetached, recorded: RecordedEvent) -> SessionRow:
+        """The coordinator left."""
+        self._present(row, event.epoch, recorded)
+        return replace(row, attached=False, since=recorded.at)
+
+    @changes(SessionPersonSpoke)
+    def person_spoke(self, row: SessionRow, event: SessionPersonSpoke, recorded: RecordedEvent) -> SessionRow:
+        """A person took a turn."""
+        self._present(row, event.epoch, recorded)
+        return replace(row, wake_ups=0)
+
+    @changes(MessageDelivered)
+    def delivered(self, row: SessionRow, event: MessageDelivered, recorded: RecordedEvent) -> SessionRow:
+        """A message was handed to the present coordinator."""
+        self._present(row, event.epoch, recorded)
+        return replace(row, wake_ups=row.wake_ups + 1) if event.starts_turn else row
+
+    def _present(self, row: SessionRow, epoch: str, recorded: RecordedEvent) -> None:
+        if not row.attached or row.epoch != epoch:
+            self.refuse(recorded, "that coordinator is not the present one")
+
+
+SESSIONS = Sessions()

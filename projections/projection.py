@@ -1,0 +1,155 @@
+"""What a projection is: a table of rows that follow from events by one pure function."""
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, NoReturn, TypeAlias, TypeVar
+
+from attrs import field, frozen
+
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.events.event import Event
+from runwright.projections.errors import ImpossibleEvent
+
+RowT = TypeVar("RowT")
+HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
+Scalar: TypeAlias = str | int | bool | float | bytes | None
+Key: TypeAlias = tuple[str | int, ...]
+
+_RULE = "__projection_rule__"
+_BEGINS, _CHANGES, _FOLLOWS = "begins", "changes", "follows"
+
+
+def begins(*events: type[Event]) -> Callable[[HandlerT], HandlerT]:
+    """Let a method ``(event, recorded) -> row`` make a row where there must be none."""
+    return _rule(_BEGINS, events)
+
+
+def changes(*events: type[Event]) -> Callable[[HandlerT], HandlerT]:
+    """Let a method ``(row, event, recorded) -> row | None`` change a row that must be there."""
+    return _rule(_CHANGES, events)
+
+
+def follows(*events: type[Event]) -> Callable[[HandlerT], HandlerT]:
+    """Let a method ``(row | None, event, recorded) -> row | None`` take whatever is there."""
+    return _rule(_FOLLOWS, events)
+
+
+def _rule(rule: str, events: tuple[type[Event], ...]) -> Callable[[HandlerT], HandlerT]:
+    def mark(handler: HandlerT) -> HandlerT:
+        setattr(handler, _RULE, (rule, events))
+        return handler
+
+    return mark
+
+
+@frozen(kw_only=True)
+class Index:
+    """An index of a projection's table, in the database and in memory alike.
+
+    Attributes:
+        columns: What is looked up.
+        where: The rows it covers: a column and the values it may have there. All rows when empty.
+        unique: Whether only one of the covered rows may have the same values: it *holds* them.
+        lasting: Whether a row that holds keeps holding the same for ever (then the database alone guards it).
+    """
+
+    columns: tuple[str, ...]
+    where: Mapping[str, tuple[Scalar, ...]] = field(factory=dict)
+    unique: bool = False
+    lasting: bool = False
+    _read: Callable[[Any], Any] = field(init=False, eq=False, repr=False)
+    _tests: tuple[tuple[Callable[[Any], Any], tuple[Scalar, ...]], ...] = field(init=False, eq=False, repr=False)
+
+    @_read.default
+    def _make_read(self) -> Callable[[Any], Any]:
+        return attrgetter(*self.columns)
+
+    @_tests.default
+    def _make_tests(self) -> tuple[tuple[Callable[[Any], Any], tuple[Scalar, ...]], ...]:
+        return tuple((attrgetter(column), allowed) for column, allowed in self.where.items())
+
+    def held_by(self, row: Any) -> Any:
+        """Answer what a row holds here, or ``None`` when the index does not cover it."""
+        for read, allowed in self._tests:
+            if read(row) not in allowed:
+                return None
+        return self._read(row)
+
+
+class Projection(Generic[RowT]):
+    """The parent of every projection.
+
+    A subclass names its table and says with `begins`, `changes` and `follows` which method answers to which
+    event. An event touches at most one row of a projection, the one under `key`, which follows from the event
+    alone. Methods are pure and raise `ImpossibleEvent` (through `refuse`) when the event does not fit the row.
+
+    Attributes:
+        name: The table's name.
+        row: The row class: frozen attrs, one field per column.
+        key_columns: The columns of the primary key.
+        indexes: Further indexes.
+        hidden: Columns that no query shows (process identities, token hashes).
+        listens: The names of the event types it answers to.
+    """
+
+    name: ClassVar[str]
+    row: type[RowT]
+    key_columns: ClassVar[tuple[str, ...]]
+    indexes: ClassVar[tuple[Index, ...]] = ()
+    hidden: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self) -> None:
+        self._handlers: dict[str, tuple[str, Callable[..., RowT | None]]] = {}
+        for each in reversed(type(self).__mro__):
+            for attribute in vars(each).values():
+                marked: tuple[str, tuple[type[Event], ...]] | None = getattr(attribute, _RULE, None)
+                if marked is not None:
+                    handler = attribute.__get__(self)
+                    self._handlers.update({event.type: (marked[0], handler) for event in marked[1]})
+        self.listens: frozenset[str] = frozenset(self._handlers)
+        self.guards: tuple[Index, ...] = tuple(each for each in self.indexes if each.unique)
+
+    def key(self, recorded: RecordedEvent) -> Key | None:
+        """Answer which row an event touches: the values of `key_columns`, or ``None`` for no row."""
+        return (run_of(recorded),)
+
+    def evolve(self, row: RowT | None, recorded: RecordedEvent) -> RowT | None:
+        """Answer the row after an event.
+
+        Args:
+            row: The row before it, or ``None`` where there is none.
+            recorded: The event, one of those in `listens`.
+
+        Returns:
+            The row after it, or ``None`` where there is none any more.
+
+        Raises:
+            ImpossibleEvent: The event does not fit the row.
+        """
+        rule, handler = self._handlers[recorded.type]
+        if rule is _CHANGES:
+            if row is None:
+                self.refuse(recorded, "there is no such row")
+            return handler(row, recorded.event, recorded)
+        if rule is _BEGINS:
+            if row is not None:
+                self.refuse(recorded, "there is such a row already")
+            return handler(recorded.event, recorded)
+        return handler(row, recorded.event, recorded)
+
+    def holds(self, row: RowT) -> bool:
+        """Tell whether a row holds something that only one row may hold."""
+        return any(guard.held_by(row) is not None for guard in self.guards)
+
+    def row_key(self, row: RowT) -> Key:
+        """Answer the key of a row."""
+        return tuple(getattr(row, column) for column in self.key_columns)
+
+    def refuse(self, recorded: RecordedEvent, why: str) -> NoReturn:
+        """Raise `ImpossibleEvent`; ``why`` holds no private value."""
+        raise ImpossibleEvent(self.name, recorded.type, recorded.position, why)
+
+
+def run_of(recorded: RecordedEvent) -> str:
+    """Answer the run whose stream an event stands in."""
+    return recorded.stream[4:]  # after "run/"

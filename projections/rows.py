@@ -1,0 +1,93 @@
+"""Sets of rows: one small interface, over tables and in memory."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.projections.held import Held
+from runwright.projections.projection import Key, Projection, Scalar
+
+RowT = TypeVar("RowT")
+
+
+class Rows(Protocol):
+    """What a decision reads: rows by key, and sets of rows by equal values."""
+
+    def get(self, projection: Projection[RowT], *key: str | int) -> RowT | None:
+        """Answer the row under a key, or ``None``."""
+        ...
+
+    def find(self, projection: Projection[RowT], **equals: Scalar) -> list[RowT]:
+        """Answer the rows with these values, in the order of their keys."""
+        ...
+
+
+class MemoryRows:
+    """Rows in memory, for replay, verify and tests.
+
+    Args:
+        projections: The projections to fold.
+    """
+
+    def __init__(self, projections: Iterable[Projection[Any]]) -> None:
+        self.projections = tuple(projections)
+        self.position = 0
+        self._tables: dict[str, dict[Key, Any]] = {each.name: {} for each in self.projections}
+        self._listeners = listeners(self.projections)
+        self._held = {each.name: Held(each) for each in self.projections}
+        self._plans: dict[str, tuple[tuple[Projection[Any], dict[Key, Any], Held | None], ...]] = {
+            event_type: tuple(
+                (each, self._tables[each.name], self._held[each.name] if self._held[each.name].watches else None)
+                for each in found
+            )
+            for event_type, found in self._listeners.items()
+        }
+
+    def apply(self, recorded: RecordedEvent) -> None:
+        """Evolve every row that the event touches.
+
+        Raises:
+            ImpossibleEvent: The event does not fit one of them.
+        """
+        for projection, table, held in self._plans.get(recorded.type, ()):
+            key = projection.key(recorded)
+            if key is None:
+                continue
+            before = table.get(key)
+            after = projection.evolve(before, recorded)
+            if after is before:
+                continue
+            if held is not None:
+                held.move(key, before, after, recorded)
+            if after is None:
+                del table[key]
+            else:
+                table[key] = after
+        self.position = recorded.position
+
+    def get(self, projection: Projection[RowT], *key: str | int) -> RowT | None:
+        """Answer the row under a key, or ``None``."""
+        row: RowT | None = self._tables[projection.name].get(key)
+        return row
+
+    def find(self, projection: Projection[RowT], **equals: Scalar) -> list[RowT]:
+        """Answer the rows with these values, in the order of their keys."""
+        found = (
+            (key, row)
+            for key, row in self._tables[projection.name].items()
+            if all(getattr(row, column) == value for column, value in equals.items())
+        )
+        return [row for _, row in sorted(found, key=lambda each: each[0])]
+
+    def table(self, projection: Projection[RowT]) -> Mapping[Key, RowT]:
+        """Answer all rows of a projection by key."""
+        return self._tables[projection.name]
+
+
+def listeners(projections: Iterable[Projection[Any]]) -> dict[str, tuple[Projection[Any], ...]]:
+    """Tell for each event type which projections answer to it."""
+    found: dict[str, tuple[Projection[Any], ...]] = {}
+    for each in projections:
+        for event_type in each.listens:
+            found[event_type] = (*found.get(event_type, ()), each)
+    return found
