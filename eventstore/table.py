@@ -10,6 +10,7 @@ from sqlalchemy import (
     BLOB,
     CheckConstraint,
     Column,
+    ColumnElement,
     Index,
     Integer,
     MetaData,
@@ -75,7 +76,7 @@ events = Table(
 ERASURES = ("log.redacted", "log.scrubbed", "run.input_erased")
 
 #: Says of an event that it is one of them, in the very words of the index, or SQLite would not use it.
-is_erasure = literal_column("type IN ('log.redacted', 'log.scrubbed', 'run.input_erased')")
+is_erasure: ColumnElement[bool] = literal_column("type IN ('log.redacted', 'log.scrubbed', 'run.input_erased')")
 
 Index("events_erasures", events.c.position, sqlite_where=is_erasure)
 
