@@ -46,9 +46,9 @@ class Retry:
     """
 
     attempts: int = 3
-    first: timedelta = seconds(1)
+    first: timedelta = timedelta(seconds=1)
     factor: float = 2
-    maximum: timedelta = minutes(1)
+    maximum: timedelta = timedelta(minutes=1)
 
 
 @frozen
@@ -65,7 +65,7 @@ class Command:
         max_output: The bytes of each stream that are kept.
     """
 
-    argv: Sequence[str] = field(converter=tuple)
+    argv: Sequence[str]
     cwd: Path | None = field(default=None, kw_only=True)
     env: Mapping[str, str] = field(factory=dict, kw_only=True)
     stdin: str | None = field(default=None, kw_only=True)
@@ -211,5 +211,5 @@ class Unclear:
 Observation: TypeAlias = Present[T] | Absent | Unclear
 
 
-class Uncertain(Exception):  # noqa: N818 (it is a state of the world, and no error of the program)
+class Uncertain(Exception):
     """Raise it in an effect that may have happened."""

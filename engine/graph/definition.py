@@ -4,26 +4,15 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
 from runwright.engine.authoring.conversion import from_json, to_json
+from runwright.engine.authoring.declaration import NodeKind
 from runwright.eventstore.values import Json, JsonObject, encode
 
-NodeKind: TypeAlias = Literal[
-    "agent",
-    "choose",
-    "assistant",
-    "compute",
-    "action",
-    "shell",
-    "notify",
-    "decision",
-    "checkpoint",
-    "wait",
-]
 Contract: TypeAlias = Literal["manual", "idempotent", "observed"]
 BadOutcome: TypeAlias = Literal["failed", "timed_out"]
-CaseValue: TypeAlias = None | bool | int | float | str
+CaseValue: TypeAlias = bool | int | float | str | None
 
 
 @frozen(kw_only=True)
@@ -72,7 +61,7 @@ class NodeSpec:
     path: str
     kind: NodeKind
     label: str = ""
-    schema: JsonObject = {}
+    schema: JsonObject = field(factory=dict)
     timeout_us: int | None = None
     dynamic_timeout: bool = False
     retry: RetrySpec | None = None
@@ -165,15 +154,15 @@ class Definition:
     description: str = ""
     entry: str
     nodes: dict[str, NodeSpec]
-    mounts: dict[str, MountSpec] = {}
-    then: dict[str, str] = {}
-    switches: dict[str, Switch] = {}
-    catches: dict[str, dict[BadOutcome, str]] = {}
-    limits: dict[str, Limit] = {}
+    mounts: dict[str, MountSpec] = field(factory=dict)
+    then: dict[str, str] = field(factory=dict)
+    switches: dict[str, Switch] = field(factory=dict)
+    catches: dict[str, dict[BadOutcome, str]] = field(factory=dict)
+    limits: dict[str, Limit] = field(factory=dict)
     max_steps: int = 1000
     timeout_us: int | None = None
     dynamic_timeout: bool = False
-    input_schema: JsonObject = {}
+    input_schema: JsonObject = field(factory=dict)
     presentation: str | None = None
 
     def snapshot(self) -> JsonObject:

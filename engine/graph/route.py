@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
+from runwright.engine.authoring.jsonpath import MISSING, Missing, find, parse
 from runwright.engine.graph.definition import BadOutcome, CaseValue, Definition, Switch
-from runwright.engine.graph.jsonpath import MISSING, Missing, find, parse
 from runwright.eventstore.values import Json
 
 Outcome: TypeAlias = Literal["completed", "failed", "timed_out"]

@@ -1,3 +1,100 @@
 """Runwright: a durable workflow runtime for agents. The public names, each loaded when it is first used."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runwright.engine.authoring.context import Context as Context
+    from runwright.engine.authoring.errors import DefinitionError as DefinitionError
+    from runwright.engine.authoring.errors import OutputMissing as OutputMissing
+    from runwright.engine.authoring.nodes import Exit as Exit
+    from runwright.engine.authoring.nodes import Mount as Mount
+    from runwright.engine.authoring.nodes import MountExit as MountExit
+    from runwright.engine.authoring.nodes import Node as Node
+    from runwright.engine.authoring.nodes import Place as Place
+    from runwright.engine.authoring.values import Absent as Absent
+    from runwright.engine.authoring.values import Choice as Choice
+    from runwright.engine.authoring.values import Command as Command
+    from runwright.engine.authoring.values import Decided as Decided
+    from runwright.engine.authoring.values import NodeError as NodeError
+    from runwright.engine.authoring.values import NodeResult as NodeResult
+    from runwright.engine.authoring.values import Observation as Observation
+    from runwright.engine.authoring.values import OutputFile as OutputFile
+    from runwright.engine.authoring.values import Present as Present
+    from runwright.engine.authoring.values import Question as Question
+    from runwright.engine.authoring.values import Recovery as Recovery
+    from runwright.engine.authoring.values import Retry as Retry
+    from runwright.engine.authoring.values import ShellResult as ShellResult
+    from runwright.engine.authoring.values import Uncertain as Uncertain
+    from runwright.engine.authoring.values import Unclear as Unclear
+    from runwright.engine.authoring.values import days as days
+    from runwright.engine.authoring.values import hours as hours
+    from runwright.engine.authoring.values import minutes as minutes
+    from runwright.engine.authoring.values import seconds as seconds
+    from runwright.engine.authoring.workflow import Workflow as Workflow
+    from runwright.eventstore.values import Json as Json
+    from runwright.eventstore.values import JsonObject as JsonObject
+
 __version__ = "0.1.0"
+
+_AUTHORING = "runwright.engine.authoring"
+_WHERE = {
+    f"{_AUTHORING}.context": ("Context",),
+    f"{_AUTHORING}.errors": ("DefinitionError", "OutputMissing"),
+    f"{_AUTHORING}.nodes": ("Exit", "Mount", "MountExit", "Node", "Place"),
+    f"{_AUTHORING}.values": (
+        *("Absent", "Choice", "Command", "Decided", "NodeError", "NodeResult", "Observation", "OutputFile", "Present"),
+        *("Question", "Recovery", "Retry", "ShellResult", "Uncertain", "Unclear"),
+        *("days", "hours", "minutes", "seconds"),
+    ),
+    f"{_AUTHORING}.workflow": ("Workflow",),
+    "runwright.eventstore.values": ("Json", "JsonObject"),
+}
+_HOME = {name: module for module, names in _WHERE.items() for name in names}
+
+__all__ = [
+    "Absent",
+    "Choice",
+    "Command",
+    "Context",
+    "Decided",
+    "DefinitionError",
+    "Exit",
+    "Json",
+    "JsonObject",
+    "Mount",
+    "MountExit",
+    "Node",
+    "NodeError",
+    "NodeResult",
+    "Observation",
+    "OutputFile",
+    "OutputMissing",
+    "Place",
+    "Present",
+    "Question",
+    "Recovery",
+    "Retry",
+    "ShellResult",
+    "Uncertain",
+    "Unclear",
+    "Workflow",
+    "days",
+    "hours",
+    "minutes",
+    "seconds",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first asked for, and keep it."""
+    if (module := _HOME.get(name)) is None:
+        raise AttributeError(f"module 'runwright' has no attribute {name!r}")
+    value: object = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted([*_HOME, "__version__"])
