@@ -1,0 +1,145 @@
+"""What an executor needs to begin a run or to carry it on, read from the store."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from attrs import evolve
+
+from runwright.engine.commands.run import Resume, RunCommand, Start
+from runwright.engine.execution.port import NodeState, RunState, SavedEffect, SavedRequest
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.events.effect import EffectApplied, EffectReserved
+from runwright.eventstore.events.event import Content
+from runwright.eventstore.events.node import NodeFinished
+from runwright.eventstore.events.request import RequestOpened, RequestRefused, RequestRejected
+from runwright.eventstore.events.run import RunInput
+from runwright.eventstore.values import Json
+from runwright.projections.control.effects import EFFECTS, EffectRow
+from runwright.projections.control.requests import REQUESTS
+from runwright.projections.control.runs import RunRow
+from runwright.projections.control.visits import VISITS, VisitRow
+from runwright.projections.rows import Rows
+
+EventAt = Callable[[int], RecordedEvent | None]
+
+
+def fresh_state(run: RunRow, run_input: Json, scratch: Path) -> RunState:
+    """The state of a root run that has never started; nothing of it has to be read."""
+    return RunState(
+        command=Start(run_id=run.run_id),
+        run_id=run.run_id,
+        root=run.root,
+        workflow=run.workflow,
+        definition=run.definition,
+        input=run_input,
+        node=None,
+        nodes={},
+        steps=run.step_base + run.steps,
+        max_steps=run.max_steps,
+        cwd=_cwd(run),
+        scratch=scratch,
+        agents={each["name"]: each["kind"] for each in json.loads(run.agents)},
+    )
+
+
+def read_state(run: RunRow, rows: Rows, event_at: EventAt, scratch: Path) -> RunState:
+    """Read everything that a launch of a run needs.
+
+    Args:
+        run: The run's row.
+        rows: The control rows.
+        event_at: Answers the event at a position.
+        scratch: The run's private folder.
+    """
+    command: RunCommand = Resume(run_id=run.run_id) if run.started_at is not None else Start(run_id=run.run_id)
+    state = evolve(fresh_state(run, _input(run, event_at), scratch), command=command)
+    if run.node is None:
+        return state
+    nodes = {row.path: _node(row, event_at) for row in rows.find(VISITS, run_id=run.run_id)}
+    return evolve(
+        state,
+        node=run.node,
+        nodes=nodes,
+        effect=_effect(run, rows, event_at),
+        request=_request(run, rows, event_at),
+    )
+
+
+def _cwd(run: RunRow) -> Path:
+    return Path.cwd() if run.cwd is None else Path(run.cwd)
+
+
+def _input(run: RunRow, event_at: EventAt) -> Json:
+    event = _at(event_at, run.input)
+    return event.input.value if isinstance(event, RunInput) and event.input is not None else None
+
+
+def _node(row: VisitRow, event_at: EventAt) -> NodeState:
+    finished = _at(event_at, row.finished)
+    accepted = finished if row.output == row.finished else _at(event_at, row.output)
+    output = accepted.output if isinstance(accepted, NodeFinished) else None
+    error = finished.error if isinstance(finished, NodeFinished) else None
+    return NodeState(
+        path=row.path,
+        visits=row.visits,
+        invocation_visits=row.invocation_visits,
+        open=row.open,
+        attempt=row.attempt,
+        outcome=row.outcome,
+        has_output=output is not None,
+        output=None if output is None else output.value,
+        code=row.code,
+        error=_text(error),
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        deadline=row.deadline,
+    )
+
+
+def _effect(run: RunRow, rows: Rows, event_at: EventAt) -> SavedEffect | None:
+    """The effect of the visit that started last; a visit has at most one."""
+    found: list[EffectRow] = rows.find(EFFECTS, run_id=run.run_id, path=run.node, visit=run.visit)
+    if not found:
+        return None
+    row = found[0]
+    reserved = _at(event_at, row.request)
+    request = reserved.request if isinstance(reserved, EffectReserved) else None
+    applied = _at(event_at, row.result)
+    result = applied.result if isinstance(applied, EffectApplied) else None
+    return SavedEffect(
+        effect=row.effect,
+        state=row.state,
+        applications=row.applications,
+        request=None if request is None else request.value,
+        result=None if result is None else result.value,
+    )
+
+
+def _request(run: RunRow, rows: Rows, event_at: EventAt) -> SavedRequest | None:
+    """The open request of the open attempt, with why its last candidate was refused."""
+    for row in rows.find(REQUESTS, run_id=run.run_id, path=run.node, visit=run.visit, attempt=run.attempt):
+        if row.state not in ("open", "validating"):
+            continue
+        opened = _at(event_at, row.opened)
+        if not isinstance(opened, RequestOpened):
+            continue
+        rejection = _at(event_at, row.rejection)
+        reason = rejection.reason if isinstance(rejection, RequestRejected | RequestRefused) else None
+        return SavedRequest(
+            request=row.request,
+            prompt=_text(opened.prompt) or "",
+            refused=row.refused,
+            refusal=_text(reason),
+            deadline=row.deadline,
+        )
+    return None
+
+
+def _at(event_at: EventAt, position: int | None) -> object:
+    recorded = None if position is None else event_at(position)
+    return None if recorded is None else recorded.event
+
+
+def _text(content: Content | None) -> str | None:
+    return content.value if content is not None and isinstance(content.value, str) else None

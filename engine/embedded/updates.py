@@ -1,0 +1,99 @@
+"""Progress updates on their way to the log: bounded in rate, size and number; the newest of a key wins."""
+
+import threading
+from collections.abc import Callable
+
+from attrs import frozen
+
+from runwright.engine.commands.worker import UpdateNode
+from runwright.eventstore.errors import StoreError
+from runwright.eventstore.values import Json, encode
+
+#: Updates a second in the long run, and at once (fine print, "Limits of ctx.update").
+RATE = 20.0
+BURST = 100
+#: Keys of one launch.
+MAX_KEYS = 1_024
+#: Bytes of one update, encoded.
+MAX_BYTES = 64 * 1_024
+
+
+@frozen
+class _Slot:
+    path: str
+    visit: int
+    attempt: int
+    key: str
+
+
+class UpdateBuffer:
+    """Holds updates until they may be written; safe to call from any thread."""
+
+    def __init__(self, monotonic: Callable[[], float], wake: Callable[[], None]) -> None:
+        self._monotonic = monotonic
+        self._wake = wake
+        self._waiting: dict[_Slot, Json] = {}
+        self._keys: set[str] = set()
+        self._tokens = float(BURST)
+        self._filled = monotonic()
+        self._lock = threading.Lock()
+        #: Updates that were over a limit and were left out.
+        self.refused = 0
+
+    def put(self, path: str, visit: int, attempt: int, key: str, update: Json) -> None:
+        """Take an update; one over a limit is counted and left out, because progress must never fail a node."""
+        with self._lock:
+            if not self._fits(key, update):
+                self.refused += 1
+                return
+            self._keys.add(key)
+            slot = _Slot(path, visit, attempt, key)
+            # The newest goes to the end, so that keys are written in the order of their last news.
+            self._waiting.pop(slot, None)
+            self._waiting[slot] = update
+            first = len(self._waiting) == 1
+        if first:
+            self._wake()
+
+    def take(self, path: str | None, visit: int, attempt: int) -> list[UpdateNode]:
+        """Take what may be written now for the open attempt; what belongs to another attempt is dropped."""
+        with self._lock:
+            self._refill()
+            taken: list[UpdateNode] = []
+            for slot in list(self._waiting):
+                if (slot.path, slot.visit, slot.attempt) != (path, visit, attempt):
+                    del self._waiting[slot]
+                elif self._tokens >= 1:
+                    self._tokens -= 1
+                    taken.append(
+                        UpdateNode(
+                            path=slot.path,
+                            visit=slot.visit,
+                            attempt=slot.attempt,
+                            key=slot.key,
+                            update=self._waiting.pop(slot),
+                        )
+                    )
+            return taken
+
+    @property
+    def delay(self) -> float | None:
+        """Seconds until the next update may be written; ``None`` where none waits."""
+        with self._lock:
+            if not self._waiting:
+                return None
+            self._refill()
+            return max(0.0, (1 - self._tokens) / RATE)
+
+    def _refill(self) -> None:
+        now = self._monotonic()
+        self._tokens = min(float(BURST), self._tokens + (now - self._filled) * RATE)
+        self._filled = now
+
+    def _fits(self, key: str, update: Json) -> bool:
+        if key not in self._keys and len(self._keys) >= MAX_KEYS:
+            return False
+        try:
+            return len(encode(update).encode()) <= MAX_BYTES
+        except StoreError:
+            return False
