@@ -1,0 +1,92 @@
+"""Executors as people name them: ``--agent [NAME=]SPEC`` and the settings ``agents.NAME`` and ``default_agent``."""
+
+import re
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from runwright.cli.failures import Refused
+from runwright.cli.settings import Settings
+
+if TYPE_CHECKING:
+    from runwright.engine.agents.agent import Agent
+
+_NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_-]{0,63})=(.*)", re.DOTALL)
+#: The name of the executor for nodes that name none.
+DEFAULT = "default"
+
+
+def collect_specs(flags: Sequence[str], settings: Settings) -> dict[str, str]:
+    """The specification of every executor by name: those of the settings, and over them those of the flags.
+
+    Raises:
+        Refused: A specification is of a kind that this version does not run.
+    """
+    known = settings.agents()
+    specs = dict(known)
+    default = settings.text("default_agent")
+    if default is not None:
+        specs[DEFAULT] = _look_up(default, known)
+    for flag in flags:
+        match = _NAMED.fullmatch(flag)
+        name, spec = (match[1], match[2]) if match else (DEFAULT, flag)
+        specs[name] = _look_up(spec, known)
+    for name, spec in specs.items():
+        check_spec(name, spec)
+    return specs
+
+
+def check_spec(name: str, spec: str) -> list[str]:
+    """Check one specification and split a command into its words.
+
+    Returns:
+        The command's words; empty for ``console``.
+
+    Raises:
+        Refused: It is of a kind that this version does not run, or its command is not there.
+    """
+    if spec == "console":
+        return []
+    kind, colon, rest = spec.partition(":")
+    if kind != "cmd" or not colon:
+        raise _wrong(f"The executor {name} is of a kind that this version does not run.")
+    try:
+        words = shlex.split(rest)
+    except ValueError:
+        raise _wrong(f"The command of the executor {name} has a quotation mark that is never closed.") from None
+    if not words:
+        raise _wrong(f"The executor {name} has no command.")
+    if shutil.which(words[0]) is None:
+        raise Refused.usage(
+            f"The command of the executor {name} is not on the PATH, or cannot be run.",
+            "Install it, or give its full path.",
+            code="agent_missing",
+        )
+    return words
+
+
+def build_agents(specs: Mapping[str, str]) -> "dict[str, Agent]":
+    """Make the executors that the specifications name."""
+    agents: dict[str, Agent] = {}
+    for name, spec in specs.items():
+        words = check_spec(name, spec)
+        if words:
+            from runwright.engine.agents.command import CommandAgent
+
+            agents[name] = CommandAgent(words)
+        else:
+            from runwright.engine.agents.console import ConsoleAgent
+
+            agents[name] = ConsoleAgent()
+    return agents
+
+
+def _look_up(spec: str, known: Mapping[str, str]) -> str:
+    return known.get(spec, spec)
+
+
+def _wrong(message: str) -> Refused:
+    return Refused.usage(
+        message, "Write cmd:COMMAND ARGUMENTS, or console; NAME=SPEC for a named one.", code="agent_missing"
+    )

@@ -1,0 +1,95 @@
+"""Every command by name, in the groups in which help shows them; each is imported when it is used."""
+
+from importlib import import_module
+from typing import Final
+
+import rich_click as click
+
+from runwright.cli.command import EVERYWHERE, shared_flags
+
+#: Group, then the commands in it: a name, and the module below `runwright.cli.commands` that declares it.
+GROUPS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
+    ("Start", (("run", "run"), ("start", "start"))),
+    (
+        "Look",
+        (
+            ("status", "status"),
+            ("runs", "runs"),
+            ("show", "show"),
+            ("wait", "wait"),
+            ("output", "output"),
+            ("logs", "logs"),
+        ),
+    ),
+    (
+        "Steer",
+        (
+            ("pause", "pause"),
+            ("resume", "resume"),
+            ("cancel", "cancel"),
+            ("effects", "effects"),
+            ("effect", "effect"),
+            ("resolve", "resolve"),
+        ),
+    ),
+    ("Write", (("init", "init"), ("workflows", "workflows"), ("check", "check"))),
+    (
+        "Audit",
+        (
+            ("events", "events"),
+            ("replay", "replay"),
+            ("query", "query"),
+            ("projections", "projections"),
+            ("log", "log"),
+        ),
+    ),
+    ("System", (("store", "store"), ("config", "config"), ("completion", "completion"))),
+)
+_MODULES: Final = {name: module for _, commands in GROUPS for name, module in commands}
+
+HELP: Final = {
+    "max_width": 100,
+    "default_panels_first": True,
+    "commands_before_options": True,
+    "style_commands_table_column_width_ratio": (1, 6),
+    "command_groups": {
+        "runwright": [{"name": title, "commands": [name for name, _ in commands]} for title, commands in GROUPS]
+    },
+}
+
+
+class Catalogue(click.RichGroup):
+    """The group of all commands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click hands it in)
+        """Name every command in the order of help."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (the same)
+        """Import and answer one command."""
+        module = _MODULES.get(cmd_name)
+        if module is None:
+            return None
+        command = import_module(f"runwright.cli.commands.{module}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(
+    cls=Catalogue,
+    name="runwright",
+    context_settings={"help_option_names": ["-h", "--help"], "rich_help_config": HELP},
+    no_args_is_help=False,
+    invoke_without_command=True,
+)
+@click.option("--version", is_flag=True, panel=EVERYWHERE, help="The version.")
+@shared_flags()
+@click.pass_context
+def runwright(context: click.Context, version: bool) -> None:
+    """Keeps workflows alive: durable, replayable, and auditable to the last event."""
+    if version:
+        from runwright.cli.main import main
+
+        context.exit(main(["--version"]))
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), color=context.color)

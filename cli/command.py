@@ -1,0 +1,92 @@
+"""How a command is declared: its intent in one sentence, an example, and the flags that every command takes."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import rich_click as click
+
+from runwright.cli.invocation import Flags, Invocation
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: The panel of a command's help that holds the flags standing everywhere.
+EVERYWHERE = "Everywhere"
+
+
+class IntentCommand(click.RichCommand):
+    """A command whose help ends in lines to type."""
+
+    example: str = ""
+
+    def format_epilog(  # type: ignore[override]  # narrowed as rich-click itself narrows it
+        self,
+        ctx: click.RichContext,  # noqa: ARG002 (click hands it in)
+        formatter: click.RichHelpFormatter,
+    ) -> None:
+        """Write the example as it is typed."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        text = Text.assemble(("Example\n", "bold"), "\n".join(f"  {line}" for line in self.example.splitlines()))
+        formatter.write(Padding(text, (0, 1, 1, 1)))
+
+
+def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    def keep(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
+        flags = context.ensure_object(Flags)
+        if value:
+            setattr(flags, name, value)
+
+    return keep
+
+
+def shared_flags(*, lines: bool = False) -> Callable[[F], F]:
+    """Add the flags that stand everywhere; ``lines`` adds ``--jsonl`` for what lists or streams."""
+
+    def add(function: F) -> F:
+        def option(*names: str, **given: Any) -> Callable[[F], F]:
+            return click.option(*names, panel=EVERYWHERE, **given)
+
+        options = [
+            option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else."),
+            option("--home", metavar="DIR", help="The state directory (or RUNWRIGHT_HOME)."),
+            option("--project", metavar="DIR", help="The project folder."),
+            option("-q", "--quiet", is_flag=True, help="Say nothing beside the answer."),
+            option("-v", "--verbose", count=True, metavar="", help="Say more."),
+        ]
+        if lines:
+            options.insert(1, option("--jsonl", "as_lines", is_flag=True, help="One JSON document a line."))
+        for each in reversed(options):
+            function = each(function)
+        parameters: list[click.Parameter] = getattr(function, "__click_params__", [])
+        for parameter in parameters:
+            if parameter.name in Flags.__annotations__:
+                parameter.expose_value = False
+                parameter.callback = _remember(parameter.name)
+        return function
+
+    return add
+
+
+def intent(name: str, *, example: str, lines: bool = False) -> Callable[[Callable[..., int | None]], click.Command]:
+    """Declare a command.
+
+    The function gets the `Invocation` first and its own parameters by name; it returns an exit code, ``None`` for 0.
+
+    Args:
+        name: The word behind ``runwright``.
+        example: One line (or several) to type, shown at the end of its help.
+        lines: Whether it lists or streams, so that ``--jsonl`` makes sense.
+    """
+
+    def declare(function: Callable[..., int | None]) -> click.Command:
+        def call(context: click.Context, /, **given: Any) -> int:
+            return function(Invocation(context.ensure_object(Flags)), **given) or 0
+
+        call.__doc__ = function.__doc__
+        call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own
+        made = click.command(name, cls=IntentCommand)(shared_flags(lines=lines)(click.pass_context(call)))
+        made.example = example.strip()
+        return made
+
+    return declare

@@ -1,0 +1,1 @@
+"""The commands, one intent per file."""

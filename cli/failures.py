@@ -1,0 +1,101 @@
+"""What goes wrong, as one sentence, the next step and an exit code."""
+
+from typing import Final
+
+from attrs import field, frozen
+
+#: Exit codes (page 09).
+OK: Final = 0
+ENDED_BADLY: Final = 1
+USAGE: Final = 2
+CONFLICT: Final = 3
+UNAVAILABLE: Final = 4
+NOT_FINISHED: Final = 5
+INTERRUPTED: Final = 130
+
+#: Codes that say: what was typed, or the file it names, is wrong.
+_USAGE_CODES: Final = frozenset(
+    {
+        "usage", "setting_unknown", "setting_invalid", "name_invalid", "file_unreadable",
+        "not_found", "ambiguous_id", "run_unknown", "position_unknown",
+        "workflow_not_found", "workflow_invalid", "input_invalid", "agent_missing", "interpreter_unusable",
+        "unsupported", "value_refused", "payload_too_large", "output_invalid", "input_cleared",
+        "query_refused", "unknown_projection", "unknown_field", "unknown_operator", "value_unfit",
+        "head_unreadable", "nothing_to_export", "export_unreadable", "export_incomplete", "target_exists",
+    }
+)  # fmt: skip
+#: Codes that say: the store, its file or its process is not there for us.
+_UNAVAILABLE_CODES: Final = frozenset(
+    {
+        "activation_failed", "host_unavailable", "internal_error", "event_unreadable", "unknown_event", "forked",
+        "nested_transaction", "unsafe_filesystem", "unsafe_home", "sqlite_too_old", "impossible_event",
+        "already_held", "projection_error", "projection_invalid", "view_failed", "engine_error",
+    }
+)  # fmt: skip
+
+
+def sentence(text: str) -> str:
+    """Give a message the one form that all have here: a capital at the beginning, a full stop at the end."""
+    text = text.strip().rstrip(";,")
+    if text and text[-1] not in ".!?:":
+        text += "."
+    return text[:1].upper() + text[1:]
+
+
+@frozen(kw_only=True)
+class Failure:
+    """One failure as every surface shows it.
+
+    Attributes:
+        code: A stable code.
+        message: One sentence; names, never private values.
+        hint: The next step; may be empty.
+        exit_code: The exit code.
+    """
+
+    code: str
+    message: str = field(converter=sentence)
+    hint: str = field(default="", converter=sentence)
+    exit_code: int = USAGE
+
+
+class Refused(Exception):
+    """The command cannot be carried out; ends it with its failure."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+    @classmethod
+    def usage(cls, message: str, hint: str = "", code: str = "usage") -> "Refused":
+        """What was typed is wrong."""
+        return cls(Failure(code=code, message=message, hint=hint))
+
+
+def exit_code_of(code: str) -> int:
+    """The exit code that belongs to an error's code."""
+    if code in _USAGE_CODES:
+        return USAGE
+    if code == "export_damaged":
+        return ENDED_BADLY
+    if code == "store_exists":
+        return CONFLICT
+    if code.startswith("store_") or code in _UNAVAILABLE_CODES:
+        return UNAVAILABLE
+    return CONFLICT
+
+
+def failure_of(error: BaseException) -> Failure | None:
+    """The failure that an error of ours stands for; ``None`` for any other exception.
+
+    Every error of the lower layers has a stable ``code``, writes its own sentence and names the next step as
+    ``hint``; nothing of a foreign exception is ever shown.
+    """
+    if isinstance(error, Refused):
+        return error.failure
+    code = getattr(error, "code", None)
+    message = getattr(error, "message", None) or str(error)
+    if not isinstance(code, str) or not type(error).__module__.startswith("runwright."):
+        return None
+    hint = getattr(error, "hint", "")
+    return Failure(code=code, message=str(message), hint=str(hint or ""), exit_code=exit_code_of(code))

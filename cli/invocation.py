@@ -1,0 +1,83 @@
+"""One invocation of a command: where it runs, what its flags and settings say, and where its words go."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+
+from attrs import define
+
+from runwright.cli.failures import Refused
+from runwright.cli.output import Output
+from runwright.cli.settings import Settings, load_settings
+
+
+@define
+class Flags:
+    """What was given to the flags that every command takes, before or behind its name."""
+
+    as_json: bool = False
+    as_lines: bool = False
+    home: str | None = None
+    project: str | None = None
+    quiet: bool = False
+    verbose: int = 0
+
+
+class Invocation:
+    """What a command knows about the world before it opens anything."""
+
+    def __init__(self, flags: Flags) -> None:
+        self.flags = flags
+
+    @cached_property
+    def out(self) -> Output:
+        """The streams."""
+        flags = self.flags
+        return Output(as_json=flags.as_json, as_lines=flags.as_lines, quiet=flags.quiet, verbose=flags.verbose)
+
+    @cached_property
+    def project(self) -> Path:
+        """The project: ``--project``, ``RUNWRIGHT_PROJECT``, else the nearest folder upwards that is one, else here."""
+        given = self.flags.project or os.environ.get("RUNWRIGHT_PROJECT")
+        here = Path.cwd()
+        if given is None:
+            return find_project(here) or here
+        folder = Path(given).absolute()
+        if "\0" in given or not folder.is_dir():
+            raise Refused.usage("The project folder does not exist.", "Name an existing folder with --project.")
+        return folder
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings that hold here."""
+        return load_settings(self.project)
+
+    @cached_property
+    def home(self) -> Path:
+        """The state directory: ``--home``, ``RUNWRIGHT_HOME``, the setting ``store``, else the user's state folder."""
+        if self.flags.home is not None:
+            return _folder(self.flags.home, Path.cwd())
+        setting = self.settings.get("store")
+        if isinstance(setting.value, str):
+            base = Path.cwd() if setting.origin.startswith("RUNWRIGHT_") else Path(setting.origin).parent
+            if base.name == ".runwright":
+                base = base.parent
+            return _folder(setting.value, base)
+        import platformdirs
+
+        return Path(platformdirs.user_state_dir("runwright", appauthor=False))
+
+
+def find_project(start: Path) -> Path | None:
+    """The nearest folder, from ``start`` upwards, that holds ``.runwright``; ``None`` where there is none."""
+    return next((each for each in (start, *start.parents) if (each / ".runwright").is_dir()), None)
+
+
+def _folder(text: str, base: Path) -> Path:
+    if not text or "\0" in text:
+        raise Refused.usage("The state directory has no valid name.", "Name a folder with --home or RUNWRIGHT_HOME.")
+    if "://" in text:
+        raise Refused.usage(
+            "This version keeps its store in a folder only.", "Name a folder with --home or RUNWRIGHT_HOME."
+        )
+    return (base / Path(text).expanduser()).absolute()

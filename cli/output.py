@@ -1,0 +1,116 @@
+"""Where words go: data to stdout, talk to stderr, and with ``--json`` one document and nothing else."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from runwright.cli.failures import Failure
+from runwright.cli.rendering.text import clean, escape_json
+
+if TYPE_CHECKING:  # rich takes 40 ms to import; a document needs none of it
+    from rich.console import Console, RenderableType
+
+#: The width of what goes to a pipe or a file: wide enough that no table cuts what somebody may search for.
+_PIPE_WIDTH = 120
+
+
+def encode_document(document: object, *, indent: int | None = None) -> str:
+    """Write a JSON document for stdout: readable text as it is, what steers terminals escaped."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+    return escape_json(text)
+
+
+class Output:
+    """The two streams of one command, and how its answer was asked for."""
+
+    def __init__(
+        self,
+        *,
+        as_json: bool = False,
+        as_lines: bool = False,
+        quiet: bool = False,
+        verbose: int = 0,
+        stdout: TextIO | None = None,
+        stderr: TextIO | None = None,
+    ) -> None:
+        self.as_json = as_json
+        self.as_lines = as_lines
+        self.quiet = quiet
+        self.verbose = verbose
+        self.stdout = stdout or sys.stdout
+        self.stderr = stderr or sys.stderr
+        self._consoles: dict[bool, Console] = {}
+
+    @property
+    def for_machines(self) -> bool:
+        """Whether a program reads the answer."""
+        return self.as_json or self.as_lines
+
+    @property
+    def at_terminal(self) -> bool:
+        """Whether a person watches the talk on stderr."""
+        return self.stderr.isatty()
+
+    def document(self, document: object) -> None:
+        """Print the one JSON document, indented where a person reads it."""
+        self.raw(encode_document(document, indent=2 if self.stdout.isatty() else None) + "\n")
+
+    def lines(self, documents: Iterable[object]) -> None:
+        """Print one JSON document a line, each as soon as it is there."""
+        for each in documents:
+            self.raw(encode_document(each) + "\n")
+            self.stdout.flush()
+
+    def raw(self, text: str) -> None:
+        """Write text to stdout as it is."""
+        self.stdout.write(text)
+
+    def data(self, text: str) -> None:
+        """Print text as data: unchanged into a pipe, and unable to steer a terminal."""
+        ending = "" if text.endswith("\n") else "\n"
+        self.raw((clean(text) if self.stdout.isatty() else text) + ending)
+
+    def show(self, *renderables: "RenderableType") -> None:
+        """Show people the answer, on stdout."""
+        console = self.console(stderr=False)
+        for each in renderables:
+            console.print(each)
+
+    def say(self, *renderables: "RenderableType") -> None:
+        """Say something beside the answer, on stderr; ``-q`` silences it."""
+        if not self.quiet:
+            console = self.console(stderr=True)
+            for each in renderables:
+                console.print(each)
+
+    def fail(self, failure: Failure) -> None:
+        """Report a failure: for machines as a document on stdout, else as a sentence and the next step on stderr."""
+        if self.for_machines:
+            facts = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+            self.document({"error": facts}) if self.as_json else self.lines([{"error": facts}])
+            return
+        from rich.text import Text
+
+        console = self.console(stderr=True)
+        console.print(Text.assemble(("error: ", "bold red"), clean(failure.message)), soft_wrap=True)
+        if failure.hint:
+            console.print(Text.assemble(("hint:  ", "bold"), clean(failure.hint)), soft_wrap=True)
+
+    def console(self, *, stderr: bool) -> "Console":
+        """The rich console of a stream; plain where the stream is no terminal."""
+        if stderr not in self._consoles:
+            from rich.console import Console
+
+            stream = self.stderr if stderr else self.stdout
+            options: dict[str, Any] = {}
+            if not stream.isatty():
+                options = {"width": _pipe_width(os.environ), "color_system": None}
+            self._consoles[stderr] = Console(file=stream, highlight=False, markup=False, emoji=False, **options)
+        return self._consoles[stderr]
+
+
+def _pipe_width(environment: Mapping[str, str]) -> int:
+    columns = environment.get("COLUMNS", "")
+    return int(columns) if columns.isascii() and columns.isdigit() and 0 < int(columns) < 10_000 else _PIPE_WIDTH

@@ -1,0 +1,1 @@
+"""What people see: rich objects made from documents, one kind per file."""

@@ -1,0 +1,170 @@
+"""Runs as people see them: one run's facts, the table, and what runs, waits or is stuck."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from runwright.cli.rendering.marks import QUIET, mark, style_of
+from runwright.cli.rendering.tables import plain_table
+from runwright.cli.rendering.text import ago, clean, one_line, plural, span
+
+if TYPE_CHECKING:
+    from runwright.engine.reading.status import Status
+
+#: How many characters of an ID lists print: the first ten are time, the last ones tell runs apart.
+SHORT = 6
+
+
+def short_id(run_id: str) -> str:
+    """The part of an ID that lists print."""
+    return run_id[-SHORT:]
+
+
+def us(moment: datetime) -> int:
+    """UTC microseconds of an aware time."""
+    return round(moment.astimezone(UTC).timestamp() * 1_000_000)
+
+
+def took(status: "Status", now: int) -> str:
+    """How long a run took, or has taken so far."""
+    begin = status.started_at or status.created_at
+    end = us(status.finished_at) if status.finished_at is not None else now
+    return span(end - us(begin))
+
+
+def where(status: "Status") -> str:
+    """The node a run is at, with its visit and attempt where they are not the first."""
+    if status.node is None:
+        return "-"
+    extra = [f"visit {status.visit}"] if (status.visit or 1) > 1 else []
+    extra += [f"attempt {status.attempt}"] if (status.attempt or 1) > 1 else []
+    return status.node + (f" ({', '.join(extra)})" if extra else "")
+
+
+def runs_table(statuses: Iterable["Status"], now: int) -> Table:
+    """The table of runs."""
+    rows = [
+        (
+            Text(short_id(each.run_id), style="bold"),
+            each.workflow,
+            mark(each.status),
+            where(each),
+            ago(us(each.created_at), now),
+            took(each, now),
+        )
+        for each in statuses
+    ]
+    headings = ("run", "workflow", "status", "node", "queued", "took")
+    return plain_table(headings, rows, whole=("run", "status", "queued", "took"), right=("took",))
+
+
+def why(status: "Status") -> str:
+    """Why a run stands where it stands, in words; empty where there is nothing to say."""
+    if status.error is not None:
+        return f"{status.error.code}: {status.error.message}"
+    if status.reason is not None:
+        detail = f": {status.reason.detail}" if status.reason.detail else ""
+        return f"{status.reason.code}{detail}"
+    return ""
+
+
+def run_facts(status: "Status", now: int) -> RenderableType:
+    """One run's facts: a heading, a few lines, and what to type next."""
+    heading = Text.assemble(mark(status.status), "  ", (clean(status.workflow), "bold"), "  ", (status.run_id, QUIET))
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style=QUIET, no_wrap=True)
+    facts.add_column(overflow="fold")
+    for name, value in _facts(status, now):
+        facts.add_row(name, Text(clean(value)))
+    parts: list[RenderableType] = [heading, Padding(facts, (0, 0, 0, 2))]
+    if status.next:
+        parts += [Text("  next", style=QUIET), *next_lines(status.next)]
+    return Group(*parts)
+
+
+def _facts(status: "Status", now: int) -> list[tuple[str, str]]:
+    ended = status.finished_at
+    facts = [
+        ("node", where(status)),
+        ("steps", f"{status.steps.used:,} of at most {status.steps.max:,}"),
+        ("queued", ago(us(status.created_at), now)),
+        ("took" if ended else "so far", took(status, now)),
+    ]
+    if ended is not None:
+        facts.insert(3, ("ended", ago(us(ended), now)))
+    if reason := why(status):
+        since = f" (since {ago(us(status.reason.since), now)})" if status.reason is not None else ""
+        facts.insert(0, ("why", reason + since))
+    if status.effects.ambiguous:
+        facts.append(("effects", f"{plural(status.effects.ambiguous, 'effect')} nobody is sure of"))
+    if status.restart_number:
+        facts.append(("restart", f"number {status.restart_number} of {status.root_run_id}"))
+    if status.continued_by:
+        facts.append(("continued by", status.continued_by))
+    if status.queue_state != status.status:
+        facts.append(("queue", status.queue_state))
+    return facts
+
+
+def next_lines(lines: Sequence[str]) -> list[RenderableType]:
+    """Lines to type, each whole on its own line so that it can be copied."""
+    return [Text(f"    {clean(line)}", style="bold", no_wrap=True, overflow="ignore") for line in lines]
+
+
+def overview(statuses: Sequence["Status"], now: int, *, others: int) -> RenderableType:
+    """What runs, what waits for you, what is stuck, each with the line to type.
+
+    Args:
+        statuses: The live runs, newest first.
+        now: UTC in microseconds.
+        others: How many runs have ended.
+    """
+    groups: dict[str, list[Status]] = {}
+    for each in statuses:
+        groups.setdefault(group_of(each), []).append(each)
+    parts: list[RenderableType] = []
+    for title in ("Waits for you", "Stuck", "Runs", "Waits", "Queued"):
+        for number, each in enumerate(groups.get(title, ())):
+            if number == 0:
+                parts.append(Text(title, style="bold"))
+            parts.extend(_entry(each, now))
+    if not parts:
+        parts.append(Text("Nothing runs."))
+    if others:
+        parts.append(Text(f"{plural(others, 'run')} ended: runwright runs", style=QUIET))
+    return Group(*parts)
+
+
+def group_of(status: "Status") -> str:
+    """The group of the overview that a live run belongs to."""
+    if status.status == "ambiguous" or status.requests:
+        return "Waits for you"
+    if status.status == "running":
+        return "Runs"
+    if status.status == "waiting":
+        return "Waits"
+    if status.status == "queued":
+        return "Queued" if status.reason is None else "Stuck"
+    return "Stuck"
+
+
+def _entry(status: "Status", now: int) -> list[RenderableType]:
+    line = Text.assemble(
+        "  ",
+        mark(status.status),
+        "  ",
+        (short_id(status.run_id), "bold"),
+        "  ",
+        clean(status.workflow),
+        ("  at " + clean(where(status)) if status.node else "", ""),
+        ("  " + ago(us(status.created_at), now), QUIET),
+    )
+    parts: list[RenderableType] = [line]
+    if reason := why(status):
+        parts.append(Padding(Text(one_line(reason, 300), style=style_of(status.status)), (0, 0, 0, 4)))
+    return parts + next_lines(status.next[:1])

@@ -1,0 +1,1 @@
+"""The files that ``runwright init`` writes; both are run and type-checked as they stand."""

@@ -1,0 +1,98 @@
+"""Settings: which source wins, what is refused, and what writing one changes."""
+
+from pathlib import Path
+
+import pytest
+
+from runwright.cli.failures import Refused
+from runwright.cli.setting_edit import write_setting
+from runwright.cli.settings import KEYS, load_settings, read_toml, read_value
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a file with its folders."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_the_nearer_source_wins(tmp_path: Path) -> None:
+    """Environment over project file over pyproject over user file over default."""
+    user = write(tmp_path / "user.toml", "capacity = 1\nidle_exit = '1h'\npython = 'p0'\nredact_after = 30\n")
+    write(tmp_path / "pyproject.toml", "[tool.runwright]\ncapacity = 2\nidle_exit = '2h'\npython = 'p1'\n")
+    write(tmp_path / ".runwright" / "config.toml", "capacity = 3\nidle_exit = '3h'\n")
+    settings = load_settings(tmp_path, environment={"RUNWRIGHT_CAPACITY": "4"}, user=user)
+    found = {key: (settings.get(key).value, settings.get(key).origin) for key in ("capacity", "idle_exit", "python")}
+    assert found == {
+        "capacity": (4, "RUNWRIGHT_CAPACITY"),
+        "idle_exit": (10800.0, str(tmp_path / ".runwright" / "config.toml")),
+        "python": ("p1", str(tmp_path / "pyproject.toml")),
+    }
+    assert settings.get("redact_after").value == 30.0
+    assert settings.get("default_agent").origin == "default"
+
+
+def test_the_home_variable_names_the_store(tmp_path: Path) -> None:
+    """RUNWRIGHT_HOME is the state directory's own variable and wins over RUNWRIGHT_STORE."""
+    settings = load_settings(
+        tmp_path, environment={"RUNWRIGHT_STORE": "a", "RUNWRIGHT_HOME": "b"}, user=tmp_path / "none"
+    )
+    assert settings.get("store").value == "b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "capacty = 1", "capacity = 'many'", "capacity = true", "capacity = 0", "agents = 'x'", "[agents]\n'a/b' = 'x'",
+        "pass_env = ['A=B']", "idle_exit = -1", "python = ''", "not toml", "[capacity]\nx = 1",
+    ],
+)  # fmt: skip
+def test_refuses_unknown_keys_and_values_that_do_not_fit(tmp_path: Path, text: str) -> None:
+    """A mistake in a file is an error that names the file."""
+    path = write(tmp_path / ".runwright" / "config.toml", text)
+    with pytest.raises(Refused) as caught:
+        load_settings(tmp_path, environment={}, user=tmp_path / "none")
+    assert str(path) in caught.value.failure.message
+    assert caught.value.failure.exit_code == 2
+
+
+def test_agents_have_names(tmp_path: Path) -> None:
+    """`agents.NAME` is one key per name, in a table or in the environment."""
+    write(tmp_path / ".runwright" / "config.toml", "[agents]\nclaude = 'cmd:claude -p'\n")
+    settings = load_settings(tmp_path, environment={"RUNWRIGHT_AGENTS_ME": "console"}, user=tmp_path / "none")
+    assert settings.agents() == {"claude": "cmd:claude -p", "me": "console"}
+
+
+def test_writing_changes_one_line(tmp_path: Path) -> None:
+    """Comments, order and other tables of a file stay as they are."""
+    path = write(tmp_path / "config.toml", "# mine\ncapacity = 1  # few\n\n[agents]\n# a\nold = 'console'\n")
+    write_setting(path, "capacity", "4")
+    write_setting(path, "pass_env", "A, B")
+    write_setting(path, "agents.new", 'cmd:x "y z"')
+    assert path.read_text() == (
+        '# mine\ncapacity = 4\npass_env = ["A", "B"]\n\n[agents]\n# a\nold = \'console\'\nnew = "cmd:x \\"y z\\""\n'
+    )
+    write_setting(path, "agents.old", None)
+    write_setting(path, "capacity", None)
+    assert read_toml(path) == {"pass_env": ["A", "B"], "agents": {"new": 'cmd:x "y z"'}}
+
+
+def test_writing_refuses_what_one_line_cannot_change(tmp_path: Path) -> None:
+    """A value over several lines is left for a person, and the file stays as it was."""
+    text = "pass_env = [\n  'A',\n]\n"
+    path = write(tmp_path / "config.toml", text)
+    with pytest.raises(Refused):
+        write_setting(path, "pass_env", "B")
+    assert path.read_text() == text
+
+
+def test_every_key_can_be_set_in_an_empty_file(tmp_path: Path) -> None:
+    """A file comes to be with its folder, and reads back what was set."""
+    values = {"capacity": "2", "pass_env": "A", "idle_exit": "10m", "redact_after": "30d"}
+    for key in KEYS:
+        name = key.name.replace("NAME", "me")
+        path = tmp_path / name / "config.toml"
+        write_setting(path, name, values.get(name, "console"))
+        document = read_toml(path)
+        written = document["agents"]["me"] if name == "agents.me" else document[name]  # type: ignore[index]  # parsed
+        assert read_value(name, written) == read_value(name, values.get(name, "console"))
