@@ -1,0 +1,230 @@
+"""The control rows of the writer: evolved in memory with each unit, written once with each commit."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import sqlalchemy
+
+from runwright.eventstore.database import execute, execute_many
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.projections.control.registry import CONTROL
+from runwright.projections.held import Held
+from runwright.projections.projection import Index, Key, Projection, Scalar
+from runwright.projections.rows import listeners
+from runwright.projections.statements import statements_of
+
+RowT = TypeVar("RowT")
+
+#: Rows of one projection that are remembered between commits.
+CACHED_ROWS = 4096
+
+_MISSING: Any = object()
+
+
+class ControlRows:
+    """Rows for decisions, and the log's `Materializer`.
+
+    A row is looked for in the overlay of this transaction, in the cache of committed rows, in the table. The
+    overlay takes the cache's place for what it holds, and returns to it when the commit went through, so that
+    nothing uncommitted is ever remembered. Any error drops both.
+
+    Args:
+        projections: What to keep; the control projections.
+        cached: How many rows of each are remembered between commits.
+    """
+
+    def __init__(self, projections: Iterable[Projection[Any]] = CONTROL, *, cached: int = CACHED_ROWS) -> None:
+        self.projections = tuple(projections)
+        self._tables = {each.name: _Table(each, cached) for each in self.projections}
+        self._plans = {
+            event_type: tuple(self._tables[each.name] for each in found)
+            for event_type, found in listeners(self.projections).items()
+        }
+        self._undo: list[tuple[_Table, Key, Any, list[tuple[Any, ...]]]] = []
+        self._failed: Exception | None = None
+
+    def attach(self, connection: sqlalchemy.Connection) -> None:
+        """Take the writer's connection, a new one after trouble; forget whatever was remembered."""
+        self.discard()
+        for table in self._tables.values():
+            table.connection = connection
+
+    def apply(self, recorded: RecordedEvent) -> None:
+        """Evolve the rows that an event touches.
+
+        Raises:
+            ImpossibleEvent: It does not fit one of them; what others took of it is taken back by `undo`.
+        """
+        for table in self._plans.get(recorded.type, ()):
+            key = table.projection.key(recorded)
+            if key is None:
+                continue
+            before = table.get(key)
+            after = table.projection.evolve(before, recorded)
+            if after is not before:
+                moves = table.held.move(key, before, after, recorded) if table.guarded else _NO_MOVES
+                table.put(key, before, after)
+                self._undo.append((table, key, before, moves))
+
+    def get(self, projection: Projection[RowT], *key: str | int) -> RowT | None:
+        """Answer the row under a key, or ``None``."""
+        row: RowT | None = self._tables[projection.name].get(key)
+        return row
+
+    def find(self, projection: Projection[RowT], **equals: Scalar) -> list[RowT]:
+        """Answer the rows with these values, in the order of their keys.
+
+        What is pending for that projection is written first: a set is read from the table.
+        """
+        table = self._tables[projection.name]
+        try:
+            table.flush()
+        except Exception as error:
+            # Whatever a unit makes of this, the transaction is not to be committed.
+            self._failed = error
+            raise
+        return table.find(equals)
+
+    def mark(self) -> int:
+        """Answer a mark of the present state, for `undo`."""
+        return len(self._undo)
+
+    def undo(self, mark: int) -> None:
+        """Go back to a mark."""
+        undo = self._undo
+        while len(undo) > mark:
+            table, key, before, moves = undo.pop()
+            table.take_back(key, before)
+            Held.undo(moves)
+
+    def flush(self) -> None:
+        """Write what is pending, per projection."""
+        if self._failed is not None:
+            raise self._failed
+        for table in self._tables.values():
+            table.flush()
+
+    def committed(self) -> None:
+        """Learn that what was flushed is durable: from now on it may be remembered."""
+        self._undo.clear()
+        self._failed = None
+        for table in self._tables.values():
+            table.committed()
+
+    def discard(self) -> None:
+        """Forget what is pending and whatever was remembered."""
+        self._undo.clear()
+        self._failed = None
+        for table in self._tables.values():
+            table.discard()
+
+
+_NO_MOVES: list[tuple[Any, ...]] = []
+
+
+class _Table:
+    """The rows of one projection, as the writer sees them."""
+
+    def __init__(self, projection: Projection[Any], cached: int) -> None:
+        self.projection = projection
+        self.connection: sqlalchemy.Connection | None = None
+        self.held = Held(projection, self._holder)
+        self.guarded = self.held.watches
+        self._statements = statements_of(projection)
+        self._cached = cached
+        #: Committed rows, the longest unused first.
+        self._cache: dict[Key, Any] = {}
+        #: What this transaction read or made; ``None`` where there is no row.
+        self._overlay: dict[Key, Any] = {}
+        #: Of changed rows, what the table holds now.
+        self._stored: dict[Key, Any] = {}
+        #: Keys that may differ between overlay and table, in the order of their change.
+        self._touched: dict[Key, None] = {}
+
+    def get(self, key: Key) -> Any:
+        row = self._overlay.get(key, _MISSING)
+        if row is not _MISSING:
+            return row
+        row = self._cache.pop(key, _MISSING)
+        if row is _MISSING:
+            found = execute(self._live(), self._statements.select, key)
+            row = self._statements.load(found[0]) if found else None
+        self._overlay[key] = row
+        return row
+
+    def put(self, key: Key, before: Any, after: Any) -> None:
+        self._stored.setdefault(key, before)
+        self._overlay[key] = after
+        self._touched[key] = None
+
+    def take_back(self, key: Key, before: Any) -> None:
+        self._overlay[key] = before
+        self._touched[key] = None  # a set query may have written it in between
+
+    def find(self, equals: dict[str, Scalar]) -> list[Any]:
+        statement, values = self._statements.find(equals)
+        found = [self._statements.load(each) for each in execute(self._live(), statement, values)]
+        return [self._overlay.setdefault(self._statements.key_of(row), row) for row in found]
+
+    def flush(self) -> None:
+        """Write deletions, then rows that hold nothing, then the rest; what changes hands is let go first."""
+        if not self._touched:
+            return
+        gone: list[Key] = []
+        idle: list[Any] = []
+        holding: list[Any] = []
+        for key in self._touched:
+            row, stored = self._overlay[key], self._stored[key]
+            if row is stored:
+                continue
+            if row is None or self._lets_go(stored, row):
+                gone.append(key)
+            if row is not None:
+                (holding if self.projection.holds(row) else idle).append(self._statements.values(row))
+            self._stored[key] = row
+        self._touched.clear()
+        if gone:
+            execute_many(self._live(), self._statements.delete, gone)
+        if idle or holding:
+            execute_many(self._live(), self._statements.upsert, idle + holding)
+
+    def committed(self) -> None:
+        if not self._overlay:
+            return
+        for key, row in self._overlay.items():
+            if row is not None:
+                self._cache[key] = row
+        while len(self._cache) > self._cached:
+            del self._cache[next(iter(self._cache))]
+        self._forget()
+
+    def discard(self) -> None:
+        self._cache.clear()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._overlay.clear()
+        self._stored.clear()
+        self._touched.clear()
+        self.held.forget()
+
+    def _lets_go(self, stored: Any, row: Any) -> bool:
+        """Tell whether a row goes on holding, but something else than the table has it hold."""
+        if stored is None:
+            return False
+        return any(
+            (old := guard.held_by(stored)) is not None and guard.held_by(row) not in (old, None)
+            for guard in self.projection.guards
+        )
+
+    def _holder(self, guard: Index, value: Any) -> Key | None:
+        values = value if isinstance(value, tuple) else (value,)
+        for key in execute(self._live(), self._statements.holder(guard), values):
+            row = self._overlay.get(key, _MISSING)
+            if row is _MISSING or (row is not None and guard.held_by(row) == value):
+                return key
+        return None
+
+    def _live(self) -> sqlalchemy.Connection:
+        assert self.connection is not None, "the writer attaches its connection first"
+        return self.connection

@@ -1,0 +1,35 @@
+"""Rows in tables, read on a connection."""
+
+from typing import TypeVar
+
+import sqlalchemy
+
+from runwright.eventstore.database import execute
+from runwright.projections.projection import Projection, Scalar
+from runwright.projections.statements import statements_of
+
+RowT = TypeVar("RowT")
+
+
+class SqlRows:
+    """The rows of any projection whose table the connection sees.
+
+    Args:
+        connection: A reader's or the writer's connection.
+    """
+
+    def __init__(self, connection: sqlalchemy.Connection) -> None:
+        self._connection = connection
+
+    def get(self, projection: Projection[RowT], *key: str | int) -> RowT | None:
+        """Answer the row under a key, or ``None``."""
+        statements = statements_of(projection)
+        found = execute(self._connection, statements.select, key)
+        row: RowT | None = statements.load(found[0]) if found else None
+        return row
+
+    def find(self, projection: Projection[RowT], **equals: Scalar) -> list[RowT]:
+        """Answer the rows with these values, in the order of their keys."""
+        statements = statements_of(projection)
+        statement, values = statements.find(equals)
+        return [statements.load(each) for each in execute(self._connection, statement, values)]

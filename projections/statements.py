@@ -1,0 +1,101 @@
+"""The statements on a projection's table, each compiled once and executed with tuples."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy.dialects import sqlite
+
+from runwright.eventstore.database import Statement
+from runwright.projections.projection import Index, Key, Projection, Scalar
+from runwright.projections.replace import field_names, from_tuple, to_tuple
+from runwright.projections.tables import covers, table_of
+
+
+class Statements:
+    """How rows of one projection are read from and written to its table.
+
+    Attributes:
+        projection: The projection.
+        table: Its table.
+        load: Makes a row of a tuple.
+        values: Makes a tuple of a row.
+        select: One row by key.
+        upsert: One row, taking the place of the one with its key and of no other.
+        delete: One row by key.
+        everything: All rows by key.
+    """
+
+    def __init__(self, projection: Projection[Any]) -> None:
+        self.projection = projection
+        self.table = table_of(projection, sqlalchemy.MetaData())
+        self.load: Callable[[Sequence[Any]], Any] = from_tuple(projection.row)
+        self.values: Callable[[Any], tuple[Any, ...]] = to_tuple(projection.row)
+        self._keys = [self.table.c[name] for name in projection.key_columns]
+        by_key = self._equal(projection.key_columns)
+        self.select = Statement.of(sqlalchemy.select(self.table).where(by_key))
+        self.delete = Statement.of(sqlalchemy.delete(self.table).where(by_key))
+        self.upsert = Statement.of(self._upsert())
+        self.everything = Statement.of(sqlalchemy.select(self.table).order_by(*self._keys))
+        self._finds: dict[tuple[str, ...], Statement] = {}
+        self._holders: dict[int, Statement] = {}
+
+    def find(self, equals: Mapping[str, Scalar]) -> tuple[Statement, tuple[Scalar, ...]]:
+        """Answer the statement for the rows with equal values, and what to execute it with.
+
+        A partial index that covers the values is named by its condition: SQLite cannot see from bound values
+        that it may be used.
+        """
+        given = {name: value for name, value in equals.items() if value is not None}
+        indexes = [
+            number for number, each in enumerate(self.projection.indexes) if each.where and _covered(each, equals)
+        ]
+        shape = (*equals, "|", *given, "|", *map(str, indexes))
+        statement = self._finds.get(shape)
+        if statement is None:
+            missing = [self.table.c[name].is_(None) for name in equals if name not in given]
+            hints = [covers(self.table, self.projection.indexes[number]) for number in indexes]
+            conditions = [self._equal(tuple(given)), *missing, *(each for each in hints if each is not None)]
+            query = sqlalchemy.select(self.table).where(*conditions).order_by(*self._keys)
+            statement = self._finds[shape] = Statement.of(query)
+        return statement, tuple(given.values())
+
+    def holder(self, guard: Index) -> Statement:
+        """Answer the statement for the key of the row that holds a guard's values."""
+        statement = self._holders.get(id(guard))
+        if statement is None:
+            condition = covers(self.table, guard)
+            query = sqlalchemy.select(*self._keys).where(self._equal(guard.columns))
+            if condition is not None:
+                query = query.where(condition)
+            statement = self._holders[id(guard)] = Statement.of(query)
+        return statement
+
+    def key_of(self, row: Any) -> Key:
+        """Answer the key of a row."""
+        return self.projection.row_key(row)
+
+    def _equal(self, names: Sequence[str]) -> sqlalchemy.ColumnElement[bool]:
+        return sqlalchemy.and_(
+            sqlalchemy.true(), *(self.table.c[name] == sqlalchemy.bindparam(f"is_{name}") for name in names)
+        )
+
+    def _upsert(self) -> sqlalchemy.Insert:
+        insert = sqlite.insert(self.table)
+        others = [name for name in field_names(self.projection.row) if name not in self.projection.key_columns]
+        if not others:
+            return insert.on_conflict_do_nothing(index_elements=self._keys)
+        return insert.on_conflict_do_update(
+            index_elements=self._keys, set_={name: insert.excluded[name] for name in others}
+        )
+
+
+def _covered(index: Index, equals: Mapping[str, Scalar]) -> bool:
+    return all(name in equals and equals[name] in allowed for name, allowed in index.where.items())
+
+
+@cache
+def statements_of(projection: Projection[Any]) -> Statements:
+    """Answer a projection's statements, made once."""
+    return Statements(projection)
