@@ -2,6 +2,10 @@
 
 from hashlib import sha256
 from json.encoder import encode_basestring as _quoted
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runwright.eventstore.envelope import RecordedEvent
 
 HASH_BYTES = 32
 SALT_BYTES = 16
@@ -56,3 +60,20 @@ def event_hash(
     return sha256(
         b"rw/event/1" + previous + len(header).to_bytes(8, "big") + header + sha256(data.encode()).digest() + tail
     ).digest()
+
+
+def hash_after(previous: bytes, recorded: "RecordedEvent") -> bytes:
+    """Answer the hash that a recorded event must have after a previous hash."""
+    return event_hash(
+        previous,
+        recorded.position,
+        recorded.stream,
+        recorded.version,
+        recorded.type,
+        recorded.at,
+        recorded.actor,
+        recorded.generation,
+        recorded.command,
+        recorded.data,
+        recorded.digest,
+    )

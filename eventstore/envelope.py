@@ -86,7 +86,7 @@ class RecordedEvent:
 
 @frozen
 class Head:
-    """The last event of a log and its hash; position 0 and the genesis hash for an empty one."""
+    """The last event of a log and its hash; position 0 for a log without events."""
 
     position: int
     hash: bytes

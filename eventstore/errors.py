@@ -10,6 +10,7 @@ StoreError
 ├── StoreInUse              another process holds it
 ├── StoreBusy               something outside keeps it locked
 ├── StoreFull               the disk takes no more
+├── WriteRefused            a constraint, the last guard, was in the way
 ├── StoreUnavailable        it cannot answer now, or the outcome is not known
 ├── StoreClosed             this handle was closed
 ├── Forked                  this handle belongs to the parent process
@@ -173,6 +174,19 @@ class StoreFull(StoreError):
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"The disk takes no more data for {path.name}.", "Free some space, then try again.")
+        self.path = path
+
+
+class WriteRefused(StoreError):
+    """A guard of the store itself refused what was to be written; nothing was changed."""
+
+    code = "write_refused"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"A constraint of {path.name} refused what was to be written.",
+            "This is a mistake in runwright: please report it.",
+        )
         self.path = path
 
 
