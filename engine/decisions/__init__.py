@@ -1,1 +1,1 @@
-"""Decisions: pure functions from current facts and a command to a typed answer and new events."""
+"""What may happen next, decided purely: from the facts and a command to a typed result and new events."""

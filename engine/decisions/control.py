@@ -1,0 +1,175 @@
+"""Pause, resume and cancel: the transition matrix of page 05, one standing of the run a column."""
+
+from typing import Final, Literal, TypeAlias, assert_never
+
+from runwright.engine.commands.client import CancelRun, PauseRun, ResumeRun
+from runwright.engine.decisions.decided import Decided, Decision
+from runwright.engine.decisions.facts import RunFacts, SourceFacts, Unsettled
+from runwright.engine.decisions.terminal import end_badly, ended
+from runwright.engine.results import Adopted, Conflict, RecoveryRequired
+from runwright.eventstore.events.event import Event
+from runwright.eventstore.events.run import RunEligible, RunPaused, RunPauseRequested, RunResumed, RunSourceAccepted
+from runwright.eventstore.values import Json
+
+Standing: TypeAlias = Literal["never_started", "running", "waiting", "parked", "paused", "terminal"]
+
+#: The columns of the matrix; `standing` says which one a run is in.
+STANDINGS: Final[tuple[Standing, ...]] = ("never_started", "running", "waiting", "parked", "paused", "terminal")
+
+
+def standing(facts: RunFacts) -> Standing:
+    """Tell which column of the matrix a run is in; the first that holds."""
+    if facts.ended:
+        return "terminal"
+    if not facts.started:
+        return "never_started"
+    if facts.run.paused or facts.run.pause_requested:
+        return "paused"
+    if facts.queue.state != "parked":
+        return "running"
+    return "waiting" if facts.queue.reason == "waiting" and not facts.queue.eligible else "parked"
+
+
+def decide_pause(facts: RunFacts, command: PauseRun, by: str) -> Decision[str]:
+    """Decide a pause: a boundary grants it to a run at work; one that waits is paused at once."""
+    run_id = command.run_id
+    match standing(facts):
+        case "never_started":
+            return Conflict("not_started", {"run": run_id, "queue": facts.queue.state})
+        case "running":
+            return Decided(run_id, (RunPauseRequested(by=by),))
+        case "waiting" | "parked":
+            return Decided(run_id, (RunPaused(by=by),))
+        case "paused":
+            return Adopted(run_id, facts.revision)
+        case "terminal":
+            return ended(facts)
+        case never:
+            assert_never(never)
+
+
+def decide_resume(
+    facts: RunFacts, unsettled: Unsettled, command: ResumeRun, by: str, accepted: SourceFacts | None
+) -> Decision[str]:
+    """Decide an explicit resume.
+
+    Args:
+        facts: The run.
+        unsettled: What it holds.
+        command: What was asked.
+        by: Who asked.
+        accepted: The graphs to compare when changed sources were accepted.
+    """
+    run_id = command.run_id
+    match standing(facts):
+        case "never_started":
+            return _not_parked(facts)
+        case "running":
+            return Adopted(run_id, facts.revision)
+        case "waiting":
+            return _not_parked(facts)
+        case "parked":
+            if facts.queue.eligible:
+                return Adopted(run_id, facts.revision)
+            return _release(facts, unsettled, command, by, accepted)
+        case "paused":
+            if facts.queue.state != "parked":
+                # It is still at work: the request is taken back, and nothing has to start.
+                return Decided(run_id, (RunResumed(by=by),))
+            return _release(facts, unsettled, command, by, accepted)
+        case "terminal":
+            return ended(facts)
+        case never:
+            assert_never(never)
+
+
+def decide_cancel(facts: RunFacts, unsettled: Unsettled, command: CancelRun, by: str) -> Decision[str]:
+    """Decide a cancellation: one transaction, whatever the run is doing."""
+    match standing(facts):
+        case "never_started" | "running" | "waiting" | "parked" | "paused":
+            events, erases = end_badly(
+                facts, unsettled, "cancelled", code="cancelled", phase="", message=command.reason, by=by
+            )
+            return Decided(command.run_id, events, erases)
+        case "terminal":
+            if facts.run.status == "cancelled":
+                return Adopted(command.run_id, facts.revision)
+            return ended(facts)
+        case never:
+            assert_never(never)
+
+
+def _not_parked(facts: RunFacts) -> Conflict:
+    reason = facts.queue.reason if facts.queue.state == "parked" else None
+    state = "waiting" if reason == "waiting" else facts.queue.state
+    return Conflict("not_parked", {"run": facts.run.run_id, "state": state, "reason": reason})
+
+
+def _release(
+    facts: RunFacts, unsettled: Unsettled, command: ResumeRun, by: str, accepted: SourceFacts | None
+) -> Decision[str]:
+    """Let a parked run go on, as far as the reason it is parked for allows."""
+    before = _sources(facts, unsettled, command, by, accepted)
+    if isinstance(before, RecoveryRequired):
+        return before
+    if unsettled.effect is not None and unsettled.effect.state == "ambiguous":
+        if facts.run.paused:
+            return Decided(command.run_id, (*before, RunResumed(by=by)))
+        return RecoveryRequired("effect_ambiguous", {"run": command.run_id, "effect": unsettled.effect.effect})
+    waits = facts.queue.reason == "waiting" and _waits(unsettled)
+    resumed: tuple[Event, ...] = (*before, RunResumed(by=by))
+    return Decided(command.run_id, resumed if waits else (*resumed, RunEligible(cause="resume")))
+
+
+def _waits(unsettled: Unsettled) -> bool:
+    """Whether what a waiting run waits for is still to come: it may have fallen due during the pause."""
+    return bool(unsettled.requests) or any(each.kind != "run" for each in unsettled.timers)
+
+
+def _sources(
+    facts: RunFacts, unsettled: Unsettled, command: ResumeRun, by: str, accepted: SourceFacts | None
+) -> tuple[Event, ...] | RecoveryRequired:
+    """Check the sources before anything is written (page 04, "Where code runs")."""
+    run = facts.run
+    unchecked = command.definition is None and command.sources is None
+    definition = run.definition if command.definition is None else command.definition
+    sources = run.sources if command.sources is None else command.sources
+    evidence: dict[str, Json] = {
+        "run": run.run_id,
+        "old_sources": run.sources,
+        "new_sources": sources,
+        "old_definition": run.definition,
+        "new_definition": definition,
+    }
+    if (definition, sources) == (run.definition, run.sources):
+        if unchecked and facts.queue.reason == "source_changed":
+            return RecoveryRequired("source_changed", evidence)
+        return ()
+    if command.accept is None or accepted is None:
+        return RecoveryRequired("source_changed", evidence)
+    if (problem := _unfit(facts, unsettled, accepted)) is not None:
+        return RecoveryRequired("source_changed", {**evidence, "node": run.node, "problem": problem})
+    return (
+        RunSourceAccepted(
+            old_sources=run.sources,
+            new_sources=sources,
+            old_definition=run.definition,
+            new_definition=definition,
+            by=by,
+        ),
+    )
+
+
+def _unfit(facts: RunFacts, unsettled: Unsettled, accepted: SourceFacts) -> str | None:
+    """Say why a changed graph cannot carry the run on: its current node is gone or is another kind of thing."""
+    path = facts.run.node
+    if path is None or (old := accepted.old.nodes.get(path)) is None:
+        return None
+    new = accepted.new.nodes.get(path)
+    if new is None:
+        return "vanished"
+    if new.kind != old.kind:
+        return "kind_changed"
+    if unsettled.effect is not None and (new.effect_type, new.contract) != (old.effect_type, old.contract):
+        return "effect_changed"
+    return None

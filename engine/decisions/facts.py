@@ -1,0 +1,164 @@
+"""The facts that decisions are made on: control rows as they stand, plus what comes in with the call."""
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from runwright.engine.graph.definition import Definition
+from runwright.eventstore.events.node import NodeFinished
+from runwright.eventstore.events.request import RequestOpened
+from runwright.projections.control.effects import EffectRow
+from runwright.projections.control.queue import QueueRow
+from runwright.projections.control.requests import RequestRow
+from runwright.projections.control.runs import RunRow
+from runwright.projections.control.timers import TimerRow
+from runwright.projections.control.visits import VisitRow
+from runwright.projections.control.workers import WorkerRow
+
+
+@frozen
+class Tree:
+    """The secret of a run tree, from its root's `RunInput`.
+
+    Attributes:
+        key: 32 random bytes in hex; gone once the input is erased.
+        input: SHA-256 of the canonical input, in hex.
+    """
+
+    key: str
+    input: str
+
+
+@frozen
+class RunFacts:
+    """How far a run is, what the scheduler may do with it, the version of its stream, and the time."""
+
+    run: RunRow
+    queue: QueueRow
+    revision: int
+    now: int
+
+    @property
+    def started(self) -> bool:
+        """Whether any launch of it ever said ``ready``."""
+        return self.run.started_at is not None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has ended."""
+        return self.run.finished_at is not None
+
+
+@frozen
+class NodeFacts:
+    """What a node's start or end is decided on.
+
+    Attributes:
+        of: The run.
+        definition: Its graph.
+        current: The row of the node that started last; ``None`` before the first.
+        target: The row of the node that the command names.
+        effect: The effect of the last visit of ``current``, where that is an effect and left one.
+        request: The newest request of the last attempt of ``current``, where that asks an executor.
+        finished: How the attempt that the command names ended, where it has.
+    """
+
+    of: RunFacts
+    definition: Definition
+    current: VisitRow | None
+    target: VisitRow | None
+    effect: EffectRow | None = None
+    request: RequestRow | None = None
+    finished: NodeFinished | None = None
+
+
+@frozen
+class EffectFacts:
+    """What a worker's word about an effect is decided on.
+
+    Attributes:
+        of: The run.
+        definition: Its graph.
+        current: The row of the node that started last.
+        effect: The effect of the visit that the command names, if it was reserved.
+        result: Its saved result in canonical JSON, where it was applied and is not erased.
+        tree: The tree's secret, or ``None`` where it is gone.
+    """
+
+    of: RunFacts
+    definition: Definition
+    current: VisitRow | None
+    effect: EffectRow | None
+    result: str | None = None
+    tree: Tree | None = None
+
+
+@frozen
+class RequestFacts:
+    """What a word about a headless request is decided on; ``opened`` is the event that asked it."""
+
+    of: RunFacts
+    definition: Definition
+    current: VisitRow | None
+    request: RequestRow | None
+    opened: RequestOpened | None = None
+
+
+@frozen
+class Unsettled:
+    """All that a run's end has to close (law 6).
+
+    Attributes:
+        visit: The open attempt, if any.
+        effect: The last visit's effect while it is not final.
+        requests: Open and validating requests.
+        timers: Timers that are set.
+        input: Position of the root's own input while it is there.
+        output: Position of the last accepted output of the node that finished last.
+        output_text: The stored text of that output, for the fingerprint.
+        tree: The tree's secret.
+    """
+
+    visit: VisitRow | None = None
+    effect: EffectRow | None = None
+    requests: tuple[RequestRow, ...] = ()
+    timers: tuple[TimerRow, ...] = ()
+    input: int | None = None
+    output: int | None = None
+    output_text: str = ""
+    tree: Tree | None = None
+
+
+@frozen
+class ExitFacts:
+    """What an observed end of a worker is decided on."""
+
+    of: RunFacts
+    worker: WorkerRow
+    unsettled: Unsettled
+
+
+@frozen
+class ResolveFacts:
+    """What an operator's word about an effect is decided on; ``result`` is its saved one, canonical."""
+
+    of: RunFacts
+    effect: EffectRow
+    unsettled: Unsettled
+    current: VisitRow | None
+    result: str | None
+
+
+@frozen
+class SourceFacts:
+    """What an accepted change of sources is decided on.
+
+    Attributes:
+        old: The graph that the run was started with.
+        new: The graph that somebody accepted.
+        digests: The digests of what was accepted: ``definition`` and ``sources``.
+    """
+
+    old: Definition
+    new: Definition
+    digests: Mapping[str, str | None]

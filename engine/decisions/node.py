@@ -1,0 +1,184 @@
+"""Starting, finishing and updating nodes: the fence before user code, and what may follow what."""
+
+from typing import Final
+
+from runwright.engine.codes import COMMAND_CODES, RUN_CODES
+from runwright.engine.commands.worker import FinishNode, StartNode, UpdateNode
+from runwright.engine.decisions.decided import Decided, Decision, broken
+from runwright.engine.decisions.facts import NodeFacts, RunFacts
+from runwright.engine.decisions.safe import error_text
+from runwright.engine.graph.definition import NodeSpec
+from runwright.engine.results import Adopted, Conflict
+from runwright.eventstore.events.effect import EffectCancelled
+from runwright.eventstore.events.event import Content, Event
+from runwright.eventstore.events.node import NodeFinished, NodeStarted, NodeUpdated
+from runwright.eventstore.events.request import RequestClosed
+from runwright.eventstore.values import encode
+from runwright.projections.control.visits import VisitRow
+
+#: These failures are not tried again (fine print, "Retries").
+NEVER_RETRIED: Final = frozenset({"validation_failed", "effect_request_changed", "output_invalid"})
+
+#: Node kinds that ask an executor.
+ASKING: Final = frozenset({"agent", "choose"})
+
+MAX_UPDATE: Final = 64 * 1_024
+
+
+def may_retry(spec: NodeSpec, attempt: int, outcome: str, code: str | None) -> bool:
+    """Whether a declared retry allows another attempt after this one."""
+    return (
+        spec.retry is not None
+        and attempt < spec.retry.attempts
+        and outcome in ("failed", "timed_out")
+        and code not in NEVER_RETRIED
+    )
+
+
+def decide_start(facts: NodeFacts, command: StartNode) -> Decision[None]:
+    """Decide whether an attempt may start; the node's function runs only after the answer."""
+    of, current = facts.of, facts.current
+    run = of.run
+    if of.queue.state != "running":
+        return broken("not_ready", queue=of.queue.state)
+    if run.paused or run.pause_requested:
+        return Conflict("paused", {"run": run.run_id})
+    spec = facts.definition.nodes.get(command.path)
+    if spec is None:
+        return broken("unknown_node", node=command.path)
+    if current is not None and current.open:
+        if _names(of, command):
+            return Adopted(None, of.revision)
+        return broken("attempt_open", node=run.node, visit=run.visit, attempt=run.attempt)
+    if (command.path, command.visit) == (run.node, run.visit):
+        refusal = _refuse_retry(facts, spec, command.attempt)
+    else:
+        refusal = _refuse_visit(facts, command)
+    if refusal is not None:
+        return refusal
+    started = NodeStarted(
+        path=command.path, visit=command.visit, attempt=command.attempt, kind=spec.kind, deadline=command.deadline
+    )
+    return Decided(None, (started,))
+
+
+def decide_finish(facts: NodeFacts, command: FinishNode) -> Decision[None]:
+    """Decide the end of the open attempt; an equal end that stands already is adopted."""
+    of, target = facts.of, facts.target
+    if target is None or (target.visits, target.attempt) != (command.visit, command.attempt):
+        return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
+    finished = NodeFinished(
+        path=command.path,
+        visit=command.visit,
+        attempt=command.attempt,
+        outcome=command.outcome,
+        code=command.code,
+        next=command.next,
+        output=Content.json(command.output) if command.outcome == "completed" else None,
+        error=None if command.error is None else Content.text(error_text(command.error)),
+    )
+    if not target.open:
+        if facts.finished is not None and _equal(facts.finished, finished):
+            return Adopted(None, of.revision)
+        return Conflict("revision_changed", {"node": target.path, "visit": target.visits, "outcome": target.outcome})
+    if command.next is not None and not _is_place(facts, command.next):
+        return broken("unknown_node", node=command.next)
+    if (command.code is None) is not (command.outcome == "completed") or not _known(command.code):
+        return broken("code_unfit", outcome=command.outcome)
+    before = _before_end(facts, command)
+    if isinstance(before, Conflict):
+        return before
+    return Decided(None, (*before, finished))
+
+
+def decide_update(facts: NodeFacts, command: UpdateNode) -> Decision[None]:
+    """Decide whether a progress update belongs to the open attempt; it counts as no progress of the run."""
+    of, current = facts.of, facts.current
+    if current is None or not current.open or not _names(of, command):
+        return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
+    size = len(encode(command.update).encode())
+    if size > MAX_UPDATE:
+        return Conflict("payload_too_large", {"what": "update", "limit": MAX_UPDATE, "size": size})
+    updated = NodeUpdated(
+        path=command.path,
+        visit=command.visit,
+        attempt=command.attempt,
+        key=command.key,
+        # The stream's version orders a run's updates and needs no count of its own.
+        number=of.revision + 1,
+        update=Content.json(command.update),
+    )
+    return Decided(None, (updated,))
+
+
+def open_attempt(of: RunFacts, current: VisitRow | None, path: str, visit: int) -> Conflict | None:
+    """Refuse what does not belong to the open attempt's visit."""
+    if current is not None and current.open and (path, visit) == (of.run.node, of.run.visit):
+        return None
+    return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
+
+
+def _names(of: RunFacts, command: StartNode | FinishNode | UpdateNode) -> bool:
+    """Whether a command names exactly the attempt that started last."""
+    run = of.run
+    return command.visit == run.visit and command.attempt == run.attempt and command.path == run.node
+
+
+def _refuse_retry(facts: NodeFacts, spec: NodeSpec, attempt: int) -> Conflict | None:
+    current = facts.current
+    if current is None or attempt != current.attempt + 1:
+        return broken("attempt_out_of_order", node=spec.path, attempt=attempt)
+    if not may_retry(spec, current.attempt, current.outcome or "", current.code):
+        return broken("retry_not_declared", node=spec.path, attempt=attempt)
+    return None
+
+
+def _refuse_visit(facts: NodeFacts, command: StartNode) -> Conflict | None:
+    run, visits = facts.of.run, 0 if facts.target is None else facts.target.visits
+    if command.visit != visits + 1 or command.attempt != 1:
+        return broken("visit_out_of_order", node=command.path, visit=command.visit, expected=visits + 1)
+    if facts.effect is not None and facts.effect.state in ("reserved", "applying", "ambiguous"):
+        return broken("effect_unsettled", effect=facts.effect.effect, state=facts.effect.state)
+    steps = run.step_base + run.steps
+    if steps >= run.max_steps:
+        return Conflict("max_steps_exceeded", {"run": run.run_id, "steps": steps, "max_steps": run.max_steps})
+    return None
+
+
+def _before_end(facts: NodeFacts, command: FinishNode) -> tuple[Event, ...] | Conflict:
+    """Settle what the attempt leaves open, or say why it cannot end like this."""
+    effect, request, completed = facts.effect, facts.request, command.outcome == "completed"
+    spec = facts.definition.nodes.get(command.path)
+    events: list[Event] = []
+    if effect is None:
+        if completed and spec is not None and spec.is_effect:
+            return broken("effect_unsettled", node=command.path, state=None)
+    elif effect.state in ("applying", "ambiguous") or (completed and effect.state != "applied"):
+        return broken("effect_unsettled", effect=effect.effect, state=effect.state)
+    elif effect.state == "reserved" and command.next is not None:
+        # The visit is over and nothing will try it again.
+        events.append(EffectCancelled(effect=effect.effect, cause=command.outcome))
+    if request is not None and request.state in ("open", "validating"):
+        if completed:
+            return broken("request_open", request=request.request)
+        events.append(RequestClosed(request=request.request, cause=command.outcome))
+    return tuple(events)
+
+
+def _is_place(facts: NodeFacts, place: str) -> bool:
+    return place in facts.definition.nodes or place in facts.definition.mounts
+
+
+def _known(code: str | None) -> bool:
+    return code is None or code in RUN_CODES or code in COMMAND_CODES
+
+
+def _equal(saved: NodeFinished, given: NodeFinished) -> bool:
+    if (saved.outcome, saved.code, saved.next) != (given.outcome, given.code, given.next):
+        return False
+    # Compared as text: Python holds 1, 1.0 and True for equal, JSON does not.
+    return _text(saved.output) == _text(given.output) and _text(saved.error) == _text(given.error)
+
+
+def _text(content: Content | None) -> str | None:
+    return None if content is None else encode(content.value)

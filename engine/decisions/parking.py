@@ -1,0 +1,95 @@
+"""Parking: stopping at a durable boundary, why, and by what a run goes on (page 05, "Recovery and progress")."""
+
+from typing import Final
+
+from runwright.engine.commands.host import ParkIdleRun
+from runwright.engine.commands.worker import ParkRun
+from runwright.engine.decisions.decided import Decided, Decision, broken
+from runwright.engine.decisions.facts import RunFacts
+from runwright.engine.decisions.safe import safe_message
+from runwright.engine.decisions.terminal import ended
+from runwright.engine.results import Adopted, Conflict
+from runwright.eventstore.events.event import Event
+from runwright.eventstore.events.run import RunEligible, RunParked, RunPaused, RunRecovered, RunRequeued
+from runwright.eventstore.events.timer import TimerSet
+
+#: Park reasons that go on by themselves, with the cause that their eligibility is written under.
+BY_ITSELF: Final = {"worker_crashed": "progress", "host_stopped": "host", "orphaned": "orphaned"}
+
+#: Park reasons that wait for an answer, a timer or a deadline.
+BY_EVENT: Final = frozenset({"waiting"})
+
+#: Park reasons that wait for an explicit resume (the last one also for its effect), or for a cancel.
+BY_PERSON: Final = frozenset(
+    {
+        "paused",
+        "provider_error",
+        "worker_no_progress",
+        "worker_unkillable",
+        "source_changed",
+        "environment_missing",
+        "imported",
+        "unsupported",
+        "protocol_rejected",
+        "effect_ambiguous",
+    }
+)
+
+REASONS: Final = frozenset(BY_ITSELF) | BY_EVENT | BY_PERSON
+
+
+def decide_park(facts: RunFacts, command: ParkRun, by: str) -> Decision[None]:
+    """Decide a worker's stop at a boundary, which gives its claim back."""
+    if command.reason not in REASONS:
+        return broken("unknown_reason")
+    if not facts.started:
+        if command.reason != "host_stopped":
+            return broken("not_started")
+        return Decided(None, (RunRequeued(reason=command.reason),))
+    timer, events = command.timer, list[Event]()
+    if timer is not None:
+        if command.reason != "waiting":
+            return broken("timer_unfit")
+        events.append(TimerSet(kind=timer.kind, due=timer.due, absolute=timer.absolute))
+    events = parked(facts, command.reason, by, code=command.code, detail=command.detail, first=events)
+    return Decided(None, tuple(events))
+
+
+def decide_park_idle(facts: RunFacts, command: ParkIdleRun, by: str) -> Decision[str]:
+    """Decide that a run which nobody drives stays where it is until somebody resumes it."""
+    queue = facts.queue
+    if command.reason not in BY_PERSON:
+        return broken("unknown_reason")
+    if facts.ended:
+        return ended(facts)
+    if not facts.started:
+        return Conflict("not_started", {"run": queue.run_id, "queue": queue.state})
+    if queue.owner is not None:
+        return Conflict("still_live", {"run": queue.run_id, "queue": queue.state})
+    if queue.reason == command.reason and not queue.eligible:
+        return Adopted(queue.state, facts.revision)
+    return Decided("parked", tuple(parked(facts, command.reason, by, detail=command.detail)))
+
+
+def parked(
+    facts: RunFacts,
+    reason: str,
+    by: str,
+    *,
+    code: str | None = None,
+    detail: str | None = None,
+    first: list[Event] | None = None,
+) -> list[Event]:
+    """Work out the events of a park: a pause that was asked for is granted, and what goes on by itself may."""
+    events: list[Event] = []
+    if facts.queue.state == "starting":
+        # Only a recovery may take a started run from here to `parked`; its event comes first.
+        events.append(RunRecovered(source="starting", target="running", reason=reason))
+    events.extend(first or ())
+    if facts.run.pause_requested:
+        events.append(RunPaused(by=by))
+    events.append(RunParked(reason=reason, code=code, detail=None if detail is None else safe_message(detail)))
+    cause = BY_ITSELF.get(reason)
+    if cause is not None and not (facts.run.pause_requested or facts.run.paused):
+        events.append(RunEligible(cause=cause))
+    return events

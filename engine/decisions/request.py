@@ -1,0 +1,99 @@
+"""Requests to headless executors: asked once per attempt, answered by candidates that are checked."""
+
+from typing import Final
+
+from runwright.engine.commands.worker import CloseRequest, OpenRequest, SubmitCandidate
+from runwright.engine.decisions.decided import Decided, Decision, broken
+from runwright.engine.decisions.facts import RequestFacts
+from runwright.engine.decisions.node import ASKING, open_attempt
+from runwright.engine.decisions.safe import error_text
+from runwright.engine.results import Adopted, Conflict
+from runwright.eventstore.events.event import Content
+from runwright.eventstore.events.request import (
+    RequestAccepted,
+    RequestClosed,
+    RequestOpened,
+    RequestRejected,
+    RequestSubmitted,
+)
+from runwright.eventstore.values import encode
+
+#: Refused candidates per attempt (page 07, "Messages").
+MAX_REFUSED: Final = 5
+
+
+def decide_open(facts: RequestFacts, command: OpenRequest, request: str) -> Decision[str]:
+    """Decide whether a question is asked; after a crash the open equal one is adopted, with its saved prompt.
+
+    Args:
+        facts: The run and the newest request of its open attempt.
+        command: What the worker asks.
+        request: A new request ID.
+    """
+    of = facts.of
+    if (refusal := open_attempt(of, facts.current, command.path, command.visit)) is not None:
+        return refusal
+    if command.attempt != of.run.attempt:
+        return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
+    spec = facts.definition.nodes.get(command.path)
+    if spec is None or spec.kind not in ASKING:
+        return broken("no_executor", node=command.path)
+    if (saved := facts.request) is not None:
+        if saved.state in ("open", "validating", "accepted") and _asks(facts.opened, command):
+            return Adopted(saved.request, of.revision)
+        return Conflict("revision_changed", {"request": saved.request, "state": saved.state})
+    opened = RequestOpened(
+        request=request,
+        kind=command.kind,
+        path=command.path,
+        visit=command.visit,
+        attempt=command.attempt,
+        deadline=command.deadline,
+        prompt=Content.text(command.prompt),
+        contract=Content.json(command.contract),
+    )
+    return Decided(request, (opened,))
+
+
+def decide_submit(facts: RequestFacts, command: SubmitCandidate, submission: str, actor: str) -> Decision[str]:
+    """Decide a candidate that its executor handed in and the worker checked: accepted, or refused with a reason."""
+    request = facts.request
+    if request is None or request.request != command.request:
+        return Conflict("not_found", {"what": "request", "id": command.request})
+    if request.state not in ("open", "validating"):
+        return Conflict("revision_changed", {"request": request.request, "state": request.state})
+    if request.refused >= MAX_REFUSED:
+        return Conflict("validation_failed", {"request": request.request, "refused": request.refused})
+    submitted = RequestSubmitted(
+        request=request.request, submission=submission, key=submission, candidate=Content.json(command.candidate)
+    )
+    if command.refusal is None:
+        accepted = RequestAccepted(request=request.request, submission=submission, source="agent")
+        return Decided(submission, (submitted, accepted))
+    rejected = RequestRejected(
+        request=request.request,
+        submission=submission,
+        actor=actor,
+        code=command.code or "output_invalid",
+        reason=Content.text(error_text(command.refusal)),
+    )
+    return Decided(submission, (submitted, rejected))
+
+
+def decide_close(facts: RequestFacts, command: CloseRequest) -> Decision[None]:
+    """Decide that a request ends without an answer."""
+    request = facts.request
+    if request is None or request.request != command.request:
+        return Conflict("not_found", {"what": "request", "id": command.request})
+    if request.state == "closed" and request.cause == command.cause:
+        return Adopted(None, facts.of.revision)
+    if request.state not in ("open", "validating"):
+        return Conflict("revision_changed", {"request": request.request, "state": request.state})
+    return Decided(None, (RequestClosed(request=request.request, cause=command.cause),))
+
+
+def _asks(opened: RequestOpened | None, command: OpenRequest) -> bool:
+    """Whether the saved question is the one that is asked again."""
+    if opened is None or opened.prompt is None or opened.contract is None:
+        return False
+    return opened.prompt.value == command.prompt and encode(opened.contract.value) == encode(command.contract)

@@ -1,0 +1,59 @@
+"""Text that may be shown: one bounded plain paragraph, or bounded error text with secrets masked."""
+
+import re
+from typing import Final
+
+#: Bytes of a safe message and of an error text (page 05).
+MAX_MESSAGE: Final = 1_024
+MAX_ERROR: Final = 8 * 1_024
+
+#: Masking looks no further than this; what follows is cut anyway.
+_LOOKED_AT: Final = 64 * 1_024
+_MASK: Final = "[masked]"
+_CUT: Final = "…"
+_SECRETIVE: Final = r"(?:key|token|secret|password|passwd|passphrase|credential|authorization)"
+# A name is looked at from its start and for a bounded length only, so that long words cost no more than others.
+_WORD: Final = rf"[\w-]{{0,40}}?{_SECRETIVE}[\w-]{{0,20}}"
+_VALUE: Final = r"""(?:"[^"\n]*"?|'[^'\n]*'?|[^\s,;&"'(){}\[\]]+)"""
+
+_BEARER: Final = re.compile(r"(?i)\b(bearer|basic)(\s+)[\w.~+/=-]+")
+_PAIR: Final = re.compile(rf"(?i)((?<![\w-]){_WORD}[\"']?\s{{0,8}}(?::|=>|=)\s{{0,8}}){_VALUE}")
+_FLAG: Final = re.compile(rf"(?i)((?<!\S)-{{1,2}}{_WORD}\s{{1,8}}){_VALUE}")
+_USERINFO: Final = re.compile(r"(://[^/\s:@]{1,80}):[^/\s@]{1,200}@")
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def safe_message(text: str, otherwise: str = "The cause is not known.") -> str:
+    """Make text one bounded paragraph that may stand in status, messages and events.
+
+    Args:
+        text: What an error class of ours wrote of its own facts.
+        otherwise: Stands in for nothing.
+
+    Returns:
+        At most 1,024 bytes, cut on a character, secrets masked, never empty.
+    """
+    plain = _UNPRINTABLE.sub(" ", mask(text))
+    return cut(" ".join(plain.split()) or otherwise, MAX_MESSAGE)
+
+
+def error_text(text: str) -> str:
+    """Bound an error text to 8 KiB, cut on a character, with secrets masked and control characters gone."""
+    return cut(_UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", mask(text)), MAX_ERROR)
+
+
+def mask(text: str) -> str:
+    """Mask bearer values, and the values of key, token, secret and password pairs."""
+    text = text[:_LOOKED_AT]
+    text = _BEARER.sub(rf"\1\2{_MASK}", text)
+    text = _PAIR.sub(rf"\1{_MASK}", text)
+    text = _FLAG.sub(rf"\1{_MASK}", text)
+    return _USERINFO.sub(rf"\1:{_MASK}@", text)
+
+
+def cut(text: str, limit: int) -> str:
+    """Cut text to so many bytes of UTF-8, on a character, marking the cut."""
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= limit:
+        return raw.decode()
+    return raw[: limit - len(_CUT.encode())].decode("utf-8", "ignore") + _CUT

@@ -1,0 +1,67 @@
+"""Timers that fall due: what they waited for is over, and the run becomes eligible unless it is paused."""
+
+from runwright.engine.commands.host import FireTimer
+from runwright.engine.decisions.decided import Decided, Decision
+from runwright.engine.decisions.facts import RunFacts, Unsettled
+from runwright.engine.decisions.terminal import decide_time_out, ended
+from runwright.engine.results import Adopted, Conflict
+from runwright.eventstore.events.event import Content, Event
+from runwright.eventstore.events.node import NodeFinished
+from runwright.eventstore.events.request import RequestClosed
+from runwright.eventstore.events.run import RunEligible
+from runwright.eventstore.events.timer import TimerFired
+
+
+def decide_fire(facts: RunFacts, unsettled: Unsettled, command: FireTimer) -> Decision[str]:
+    """Decide what a timer that fell due does; its value is the queue state that it leaves."""
+    if facts.ended:
+        return ended(facts)
+    if not any(each.kind == command.kind for each in unsettled.timers):
+        return Conflict("not_found", {"what": "timer", "id": command.kind, "run": command.run_id})
+    match command.kind:
+        case "run":
+            return _ended_by(facts, unsettled)
+        case "wait":
+            return _over(facts, unsettled, command, "completed")
+        case "deadline":
+            return _over(facts, unsettled, command, "timed_out")
+        case _:
+            return _go_on(facts, command, [])
+
+
+def _ended_by(facts: RunFacts, unsettled: Unsettled) -> Decision[str]:
+    match decide_time_out(facts, unsettled):
+        case Decided(_, events, erases):
+            return Decided("failed", events, erases)
+        case Adopted(_, revision):
+            return Adopted("failed", revision)
+        case other:
+            return other
+
+
+def _over(facts: RunFacts, unsettled: Unsettled, command: FireTimer, outcome: str) -> Decision[str]:
+    """Finish the open attempt; the next worker routes from the recorded outcome."""
+    visit, effect = unsettled.visit, unsettled.effect
+    if visit is None or (effect is not None and effect.state in ("applying", "ambiguous")):
+        # Ambiguity wins over a time limit: the attempt stays open until its effect is resolved.
+        return Decided(facts.queue.state, (TimerFired(kind=command.kind),))
+    completed = outcome == "completed"
+    events: list[Event] = [RequestClosed(request=each.request, cause=outcome) for each in unsettled.requests]
+    events.append(
+        NodeFinished(
+            path=visit.path,
+            visit=visit.visits,
+            attempt=visit.attempt,
+            outcome=outcome,
+            code=None if completed else "node_timed_out",
+            output=Content.json(None) if completed else None,
+        )
+    )
+    return _go_on(facts, command, events)
+
+
+def _go_on(facts: RunFacts, command: FireTimer, events: list[Event]) -> Decision[str]:
+    fired: list[Event] = [TimerFired(kind=command.kind), *events]
+    if facts.queue.state == "parked" and not facts.queue.eligible and not facts.run.paused:
+        fired.append(RunEligible(cause="deadline" if command.kind == "deadline" else "timer"))
+    return Decided(facts.queue.state, tuple(fired))

@@ -1,0 +1,233 @@
+"""What the engine raises, as one small tree of errors that write their own sentences.
+
+EngineError
+├── ConflictError            another fact stands in the way of a command
+├── RecoveryRequiredError    the saved state needs an operator first
+├── NotFound                 there is no run, effect or request of that name
+├── AmbiguousId              a part of an ID fits several
+└── PreflightError           a start was refused, and left no trace
+    ├── WorkflowNotFound
+    ├── WorkflowInvalid
+    ├── InputInvalid
+    ├── AgentMissing
+    ├── SourceChanged
+    ├── Unsupported
+    └── ActivationFailed
+
+No message holds a private value: it names checks, names, paths, digests and types.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from runwright.engine.codes import HINTS
+from runwright.engine.results import Conflict, RecoveryRequired
+from runwright.eventstore.values import Json
+
+#: What each refusal says; the evidence fills it in where it can.
+_SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "not_started": "Run {run} has not started yet.",
+        "not_parked": "Run {run} is {state} and does not wait for a resume.",
+        "already_terminal": "Run {run} has ended already ({outcome}).",
+        "still_live": "Run {run} is still live.",
+        "paused": "Run {run} is paused.",
+        "key_reused": "The key was used before for another command (run {run}).",
+        "revision_changed": "The facts have changed since they were read.",
+        "not_found": "There is no {what} {id}.",
+        "claim_lost": "The claim on run {run} is gone ({reason}).",
+        "source_changed": "The workflow of run {run} is not the one it was started with.",
+        "effect_ambiguous": "Nobody can tell whether an effect of run {run} happened.",
+        "effect_request_changed": "Effect {effect} was asked for again with another request.",
+        "max_steps_exceeded": "Run {run} has used all of its {max_steps} steps.",
+        "payload_too_large": "A value is over its limit of {limit} bytes.",
+        "input_invalid": "The input cannot be stored: {problem}.",
+        "session_busy": "The session is held by run {run} of workflow {workflow}.",
+    }
+)
+
+
+class _Facts(dict[str, object]):
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def _sentence(code: str, evidence: Mapping[str, Json]) -> str:
+    pattern = _SENTENCES.get(code)
+    if pattern is None:
+        return f"The command was refused ({code.replace('_', ' ')})."
+    return pattern.format_map(_Facts(evidence))
+
+
+class EngineError(Exception):
+    """The parent of all errors of the engine.
+
+    Attributes:
+        code: The stable code.
+        message: What is wrong, one sentence.
+        hint: The next step.
+    """
+
+    code: str = "engine_error"
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ConflictError(EngineError):
+    """Another fact stands in the way; nothing was changed.
+
+    Attributes:
+        evidence: The safe facts that show it.
+    """
+
+    def __init__(self, conflict: Conflict) -> None:
+        super().__init__(_sentence(conflict.code, conflict.evidence), HINTS.get(conflict.code, ""))
+        self.code = conflict.code
+        self.evidence = MappingProxyType(dict(conflict.evidence))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (Conflict(self.code, dict(self.evidence)),)
+
+
+class RecoveryRequiredError(EngineError):
+    """The saved state needs an operator or a recovery step first; nothing was changed.
+
+    Attributes:
+        evidence: The safe facts that show it.
+    """
+
+    def __init__(self, required: RecoveryRequired) -> None:
+        super().__init__(_sentence(required.reason, required.evidence), HINTS.get(required.reason, ""))
+        self.code = required.reason
+        self.evidence = MappingProxyType(dict(required.evidence))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (RecoveryRequired(self.code, dict(self.evidence)),)
+
+
+class NotFound(EngineError):
+    """There is no run, effect, request or session of that name; ``what`` says which of them."""
+
+    code = "not_found"
+
+    def __init__(self, what: str, identity: str) -> None:
+        super().__init__(f"There is no {what} {identity}.", HINTS[self.code])
+        self.what = what
+        self.identity = identity
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.what, self.identity)
+
+
+class AmbiguousId(EngineError):
+    """A part of an ID fits several; ``candidates`` are some of them, whole."""
+
+    code = "ambiguous_id"
+
+    def __init__(self, what: str, part: str, candidates: Sequence[str]) -> None:
+        self.candidates = tuple(candidates)
+        super().__init__(f"{part} fits several {what}s: {', '.join(self.candidates)}.", HINTS[self.code])
+        self.what = what
+        self.part = part
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.what, self.part, self.candidates)
+
+
+class PreflightError(EngineError):
+    """A start was refused before anything was written."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message, HINTS[self.code] if hint is None else hint)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _revive, (type(self), self.args, self.__dict__)
+
+
+def _revive(cls: type[PreflightError], args: tuple[object, ...], facts: dict[str, object]) -> PreflightError:
+    """Rebuild a copied or unpickled error without its own constructor's arguments."""
+    error = cls.__new__(cls)
+    error.args = args
+    error.__dict__.update(facts)
+    return error
+
+
+class WorkflowNotFound(PreflightError):
+    """Nothing can be started under that name, file or import path."""
+
+    code = "workflow_not_found"
+
+    def __init__(self, reference: str, why: str = "there is no such workflow") -> None:
+        super().__init__(f"Workflow {reference} was not found: {why}.")
+        self.reference = reference
+
+
+class WorkflowInvalid(PreflightError):
+    """The definition does not hold; ``problems`` are all of its faults, one line each."""
+
+    code = "workflow_invalid"
+
+    def __init__(self, workflow: str, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        first = f" {self.problems[0]}" if self.problems else ""
+        super().__init__(f"Workflow {workflow} has {count} {'fault' if count == 1 else 'faults'}.{first}")
+        self.workflow = workflow
+
+
+class InputInvalid(PreflightError):
+    """The input does not fit; ``path`` says where (``$.a[1].b``), never what stands there."""
+
+    code = "input_invalid"
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"The input does not fit at {path}: {problem}.")
+        self.path = path
+        self.problem = problem
+
+
+class AgentMissing(PreflightError):
+    """A node asks for an executor that nobody named."""
+
+    code = "agent_missing"
+
+    def __init__(self, node: str, by: str) -> None:
+        super().__init__(f"Node {node} asks for the executor {by!r}, and there is none.")
+        self.node = node
+        self.by = by
+
+
+class SourceChanged(PreflightError):
+    """The files or the definition are not those that were saved; ``files`` names what differs."""
+
+    code = "source_changed"
+
+    def __init__(self, workflow: str, files: Sequence[str]) -> None:
+        self.files = tuple(files)
+        named = f" ({', '.join(self.files)})" if self.files else ""
+        super().__init__(f"The sources of {workflow} have changed{named}.")
+        self.workflow = workflow
+
+
+class Unsupported(PreflightError):
+    """This version cannot execute a kind of node, or read a definition."""
+
+    code = "unsupported"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"This version of runwright does not execute {what}.")
+        self.what = what
+
+
+class ActivationFailed(PreflightError):
+    """The launch failed for a cause that has no name of its own."""
+
+    code = "activation_failed"
+
+    def __init__(self, check: str) -> None:
+        super().__init__(f"The workflow could not be made ready: {check} failed.")
+        self.check = check
