@@ -157,7 +157,7 @@ class Definition:
     mounts: dict[str, MountSpec] = field(factory=dict)
     then: dict[str, str] = field(factory=dict)
     switches: dict[str, Switch] = field(factory=dict)
-    catches: dict[str, dict[BadOutcome, str]] = field(factory=dict)
+    catches: dict[str, dict[str, str]] = field(factory=dict)
     limits: dict[str, Limit] = field(factory=dict)
     max_steps: int = 1000
     timeout_us: int | None = None

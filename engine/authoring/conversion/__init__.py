@@ -29,11 +29,13 @@ __all__ = [
 
 
 def shape_of(declared: Any) -> Shape:
-    """The shape of a declared type.
+    """The shape of a declared type; a shape is its own.
 
     Raises:
         Unstorable: When it, or a part of it, cannot be stored.
     """
+    if isinstance(declared, Shape):
+        return declared
     try:
         return _cached(declared)
     except TypeError as problem:
@@ -61,7 +63,7 @@ def to_json(value: Any, declared: Any) -> Json:
 
     Args:
         value: What a function returned, or a caller gave.
-        declared: The type that it must be of; ``Any`` for plain JSON.
+        declared: The type that it must be of, or its shape; ``Any`` for plain JSON.
 
     Raises:
         NotConvertible: When it is not of that type, naming path and fix.
@@ -90,7 +92,6 @@ def from_json(value: Json, declared: Any) -> Any:
 
 def schema_of(declared: Any) -> JsonObject:
     """The JSON Schema (2020-12) of a declared type, or of a shape."""
-    shape = declared if isinstance(declared, Shape) else shape_of(declared)
     refs = Refs()
-    document = shape.schema(refs)
+    document = shape_of(declared).schema(refs)
     return {**document, "$defs": refs.definitions} if refs.definitions else document

@@ -1,6 +1,8 @@
 """From a declared type to its shape, or to the reason why it cannot be stored."""
 
 import dataclasses
+import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable
@@ -90,6 +92,8 @@ class Builder:
     def __init__(self) -> None:
         self._classes: dict[Any, Fields] = {}
         self._unions: list[Union] = []
+        #: What names in quoted annotations mean: the innermost class's module, and the open classes.
+        self._names: dict[str, Any] = {}
 
     def build(self, declared: Any) -> Shape:
         """Build a shape, whole and checked.
@@ -104,7 +108,7 @@ class Builder:
 
     def shape(self, declared: Any) -> Shape:
         """The shape of a type, its unions not checked yet."""
-        declared = _unwrapped(declared)
+        declared = _unwrapped(self._evaluated(declared))
         if declared == Json:
             return PLAIN
         if _hashable(declared) and declared in _SCALARS:
@@ -159,8 +163,24 @@ class Builder:
             raise Unstorable(f"{cls.__name__} cannot be stored", _INSTEAD.get(cls.__name__, _STORED))
         self._classes[declared] = shape
         given = dict(zip(getattr(cls, "__parameters__", ()), arguments, strict=False))
-        shape.define(members(cls, {name: _given(hint, given) for name, hint in _hints(cls).items()}))
+        outer = self._names
+        self._names = {**outer, **vars(sys.modules.get(cls.__module__, typing)), cls.__name__: cls}
+        shape.define(members(cls, {name: _given(self._evaluated(hint), given) for name, hint in _hints(cls).items()}))
+        self._names = outer
         return shape
+
+    def _evaluated(self, hint: Any) -> Any:
+        """An annotation that was written as text, read in its own module."""
+        text = hint.__forward_arg__ if isinstance(hint, typing.ForwardRef) else hint
+        if not isinstance(text, str):
+            return hint
+        try:
+            return eval(text, dict(self._names))  # noqa: S307 (as typing.get_type_hints does with the same text)
+        except Exception as problem:  # noqa: BLE001 (an annotation is code, and may raise anything)
+            raise Unstorable(
+                f"The annotation {text[:80]!r} cannot be read ({type(problem).__name__})",
+                "Import or define its names at the top of the module, not under TYPE_CHECKING",
+            ) from None
 
     def _attrs_members(self, cls: Any, hints: dict[str, Any]) -> list[Member]:
         members: list[Member] = []
@@ -185,8 +205,11 @@ class Builder:
         return members
 
     def _typed_members(self, cls: Any, hints: dict[str, Any]) -> list[Member]:
-        required = cls.__required_keys__
-        return [Member(name, name, self._member(cls, name, hint), name in required) for name, hint in hints.items()]
+        members: list[Member] = []
+        for name, hint in hints.items():
+            required = get_origin(hint) is not typing.NotRequired and name in cls.__required_keys__
+            members.append(Member(name, name, self._member(cls, name, hint), required))
+        return members
 
     def _member(self, cls: Any, name: str, hint: Any) -> Shape:
         try:
@@ -196,9 +219,9 @@ class Builder:
 
 
 def _unwrapped(declared: Any) -> Any:
-    """Look through NewType, Annotated and the `type` statement."""
+    """Look through NewType, Annotated, NotRequired and the `type` statement."""
     while True:
-        if get_origin(declared) is typing.Annotated:
+        if get_origin(declared) in (typing.Annotated, typing.Required, typing.NotRequired):
             declared = get_args(declared)[0]
         elif isinstance(declared, typing.NewType):
             declared = declared.__supertype__
@@ -226,17 +249,11 @@ def _enum(cls: type[Enum]) -> Shape:
 
 
 def _hints(cls: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(cls, include_extras=True) if not typing.is_typeddict(cls) else _typed_hints(cls)
-    except (NameError, AttributeError, SyntaxError, TypeError) as problem:
-        raise Unstorable(
-            f"The annotations of {cls.__name__} cannot be read ({type(problem).__name__})",
-            "Import or define the names that they use at the top of the module, not under TYPE_CHECKING",
-        ) from None
-
-
-def _typed_hints(cls: Any) -> dict[str, Any]:
-    return typing.get_type_hints(cls)  # without extras, so that Required and NotRequired are gone
+    """The annotations of a class and its parents, as they were written."""
+    hints: dict[str, Any] = {}
+    for base in reversed(cls.__mro__ if not typing.is_typeddict(cls) else (cls,)):
+        hints.update(inspect.get_annotations(base))
+    return hints
 
 
 def _given(hint: Any, given: dict[Any, Any]) -> Any:
