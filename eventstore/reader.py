@@ -15,6 +15,7 @@ from runwright.eventstore.errors import Forked, StoreClosed, StoreMissing
 from runwright.eventstore.events.event import Event
 from runwright.eventstore.follow import Subscription, Watch
 from runwright.eventstore.home import Home
+from runwright.eventstore.snapshot import Snapshot
 from runwright.eventstore.table import Layout, events
 from runwright.eventstore.transaction import read_head
 
@@ -46,6 +47,8 @@ _IN_STREAM = Statement.of(
     .limit(bindparam("most"))
 )
 _AT = Statement.of(select(*_COLUMNS).where(events.c.position == bindparam("position")))
+_BEGIN = Statement("BEGIN")
+_END = Statement("ROLLBACK")
 _ENDLESS = 2**63 - 1
 
 
@@ -183,6 +186,14 @@ class LogReader:
         return Subscription(
             after, self.batches, Watch(lambda: database.data_version(watching)), lambda: watching.close()
         )
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Lend one moment of the log to a block that reads several things; keep it short."""
+        with self._borrowed() as connection:
+            database.execute(connection, _BEGIN)
+            yield Snapshot(connection)
+            database.execute(connection, _END)
 
     def rows(self, sql: sqlalchemy.Select[*tuple[Any, ...]]) -> list[Row]:
         """Execute a select of Core on a connection that can only read, and answer its rows."""
