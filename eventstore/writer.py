@@ -17,6 +17,8 @@ from runwright.eventstore.materializer import Materializer
 from runwright.eventstore.queue import Chore, Queue, Work
 from runwright.eventstore.transaction import Batch, Tx, read_head
 
+T = TypeVar("T")
+
 #: Units that may share a commit.
 MOST_UNITS = 256
 #: Bytes of events after which a commit takes no further unit.
@@ -88,6 +90,28 @@ class Writer:
         finally:
             self._execute(f"PRAGMA busy_timeout={database.BUSY_TIMEOUT}")
         return not busy
+
+    def maintain(self, change: Callable[[sqlalchemy.Connection], T], beside: Path) -> T:
+        """Change rows beside the log, in a transaction of its own. Only as a `Chore`.
+
+        Args:
+            change: Changes them on the connection it gets.
+            beside: A database that the change finds attached as ``beside``.
+        """
+        try:
+            self._driver.execute("ATTACH ? AS beside", (str(beside),))
+            self._begin()
+            result = change(self._connection)
+            self._check_ground()
+            self._execute("COMMIT")
+            self._forget()
+            self._execute("DETACH beside")
+        except BaseException:
+            # Rows that follow from the log are right before and after it, whatever became of the COMMIT.
+            self._back_out()
+            self._reconnect()
+            raise
+        return result
 
     # --- the thread ---------------------------------------------------------------------------------------
 
