@@ -1,0 +1,187 @@
+"""Calling the user's functions: a coroutine on the loop, a plain function in a thread, both within a limit."""
+
+import asyncio
+import inspect
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextvars import copy_context
+from queue import SimpleQueue
+
+#: How long a cancelled coroutine may take to end its own affairs (an agent's process has 2 s, and 2 more).
+GRACE = 10.0
+_IDLE_THREADS = 8
+
+Job = Callable[[], None]
+_idle: list[SimpleQueue[Job | None]] = []
+#: Functions that outlived their limit, by run. A thread belongs to the process and cannot be stopped, so no engine
+#: in it may forget one: the run does not go on here until the function returned.
+_outlived: dict[str, set[Future[None]]] = {}
+_lock = threading.Lock()
+
+
+class OutOfTime(Exception):
+    """The limit passed before the function returned."""
+
+    def __init__(self) -> None:
+        super().__init__("its time was up")
+
+
+class Quit(Exception):
+    """A function tried to end the program, or its own task."""
+
+
+async def call(run_id: str, limit: float | None, function: Callable[..., object], *args: object) -> object:
+    """Call a function of the user's.
+
+    Args:
+        run_id: The run that it is called for.
+        limit: Seconds; ``None`` for no limit.
+        function: Plain functions run in a thread, coroutine functions on the loop.
+        args: Its arguments.
+
+    Raises:
+        OutOfTime: The limit passed first. Where the function could not be stopped, `outlived` says so.
+    """
+    if limit is not None and limit <= 0:
+        raise OutOfTime
+    if inspect.iscoroutinefunction(function):
+        return await _on_loop(run_id, limit, function, *args)
+    try:
+        async with asyncio.timeout(limit) as clock:
+            value = await in_thread(run_id, function, *args)
+    except TimeoutError:
+        if clock.expired():
+            raise OutOfTime from None
+        raise
+    if inspect.isawaitable(value):  # an object with an async __call__, or a lambda around a coroutine function
+        return await _on_loop(run_id, limit, _awaited, value)
+    return value
+
+
+async def in_thread(run_id: str, function: Callable[..., object], *args: object) -> object:
+    """Call a plain function in a thread. Cancelled, it leaves the function running and remembers it."""
+    done: Future[None] = Future()
+    done.set_running_or_notify_cancel()
+    answer: list[object] = []
+    failure: list[BaseException] = []
+    context = copy_context()
+
+    def job() -> None:
+        try:
+            answer.append(context.run(function, *args))
+        except BaseException as error:  # noqa: BLE001 (handed to whoever waits)
+            failure.append(error)
+
+    _submit(job, done)
+    try:
+        await asyncio.wrap_future(done)
+    except asyncio.CancelledError:
+        _remember(run_id, done)
+        raise
+    if failure:
+        error = failure.pop()
+        raise error if isinstance(error, Exception) else Quit(f"it raised {type(error).__name__}") from error
+    return answer.pop()
+
+
+def outlived(run_id: str) -> bool:
+    """Whether a function of the run is still running although its attempt ended."""
+    return run_id in _outlived
+
+
+async def returned(run_id: str) -> None:
+    """Wait until every function of the run that outlived its limit has returned."""
+    while outlived(run_id):
+        with _lock:
+            waiting = list(_outlived.get(run_id, ()))
+        for done in waiting:
+            await asyncio.wrap_future(done)
+
+
+async def _on_loop(run_id: str, limit: float | None, function: Callable[..., object], *args: object) -> object:
+    # A task of its own, so that one that swallows its cancellation cannot hold the attempt open.
+    task = asyncio.ensure_future(_contained(function, *args))
+    try:
+        await asyncio.wait({task}, timeout=limit)
+        in_time = task.done()
+    finally:
+        if not task.done():
+            await _end(run_id, task)
+    if not in_time:
+        raise OutOfTime
+    if task.cancelled():
+        raise Quit("it cancelled itself")
+    return task.result()
+
+
+async def _end(run_id: str, task: "asyncio.Task[object]") -> None:
+    task.cancel()
+    await asyncio.wait({task}, timeout=GRACE)
+    if not task.done():
+        done: Future[None] = Future()
+        done.set_running_or_notify_cancel()
+        task.add_done_callback(lambda _: done.set_result(None))
+        _remember(run_id, done)
+    elif not task.cancelled():
+        task.exception()  # retrieved, so that nobody is told of an error that the end of time explains
+
+
+async def _contained(function: Callable[..., object], *args: object) -> object:
+    try:
+        value = function(*args)
+        return await value if inspect.isawaitable(value) else value
+    except SystemExit as error:  # let out of a task, it would end the program's loop
+        raise Quit("it raised SystemExit") from error
+
+
+async def _awaited(value: object) -> object:
+    return await value if inspect.isawaitable(value) else value
+
+
+def _remember(run_id: str, done: "Future[None]") -> None:
+    with _lock:
+        _outlived.setdefault(run_id, set()).add(done)
+
+    def forget(_: object) -> None:
+        with _lock:
+            waiting = _outlived[run_id]
+            waiting.discard(done)
+            if not waiting:
+                del _outlived[run_id]
+
+    done.add_done_callback(forget)  # at once where it has returned in the meantime
+
+
+def _submit(job: Job, done: "Future[None]") -> None:
+    try:
+        jobs = _idle.pop()
+    except IndexError:
+        jobs = SimpleQueue()
+        threading.Thread(target=_work, args=(jobs,), name="runwright-function", daemon=True).start()
+
+    def whole() -> None:
+        job()
+        # Idle before anybody is told, so that the next call finds this thread.
+        if len(_idle) < _IDLE_THREADS:
+            _idle.append(jobs)
+        else:
+            jobs.put(None)
+        done.set_result(None)
+
+    jobs.put(whole)
+
+
+def _work(jobs: "SimpleQueue[Job | None]") -> None:
+    while (job := jobs.get()) is not None:
+        job()
+        del job  # an idle thread holds nobody's values
+
+
+def _forget_threads() -> None:
+    _idle.clear()
+    _outlived.clear()
+
+
+os.register_at_fork(after_in_child=_forget_threads)

@@ -1,0 +1,92 @@
+"""The run's private output log: what its functions log and its commands say on stderr, bounded."""
+
+import logging
+import os
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+from runwright.engine.execution.masking import cut, mask
+
+#: The most bytes that one run's output log takes.
+MAX_LOG = 10 * 1024 * 1024
+_MAX_LINE = 64 * 1024
+_FULL = "the output log is full; what follows was not kept"
+
+
+class OutputLog:
+    """Appends lines to one private file; never raises, for a full disk must not fail a run's functions.
+
+    A line is the time (UTC), its source and its text, with what looks like a secret struck out.
+    """
+
+    def __init__(self, path: Path, *, limit: int = MAX_LOG) -> None:
+        self._path = path
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._file: int | None = None
+        self._size = 0
+
+    def line(self, source: str, text: str) -> None:
+        """Append a text, each of its lines under its source."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        for each in mask(text).splitlines() or [""]:
+            self._append(f"{at} {source}: {cut(each, _MAX_LINE)}\n".encode())
+
+    def logger(self, source: str) -> logging.Logger:
+        """A logger whose records go here and nowhere else."""
+        logger = logging.Logger(source)
+        logger.addHandler(_Handler(self, source))
+        return logger
+
+    def close(self) -> None:
+        """Close the file; a later line opens it again."""
+        with self._lock:
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
+
+    def __enter__(self) -> "OutputLog":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _append(self, line: bytes) -> None:
+        with self._lock:
+            try:
+                file = self._opened()
+                if self._size >= self._limit:
+                    return
+                if self._size + len(line) >= self._limit:
+                    line = line[: line.index(b" ") + 1] + _FULL.encode() + b"\n"
+                    self._size = self._limit
+                self._size += os.write(file, line)
+            except OSError:
+                # The log is a courtesy; the run's facts stand in the event log, whose writer reports a full disk.
+                return
+
+    def _opened(self) -> int:
+        if self._file is None:
+            self._file = os.open(
+                self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+            )
+            self._size = os.fstat(self._file).st_size
+        return self._file
+
+
+class _Handler(logging.Handler):
+    def __init__(self, log: OutputLog, source: str) -> None:
+        super().__init__()
+        self._log = log
+        self._source = source
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            text = self.format(record)
+        except Exception:  # noqa: BLE001 (arguments that do not fit their format are the user's mistake, and only told)
+            text = f"{record.msg} (its arguments do not fit)"
+        self._log.line(f"{self._source} {record.levelname}", text)

@@ -1,0 +1,200 @@
+"""One child process in a process session of its own: fed, read, bounded, and ended whole."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from attrs import frozen
+
+from runwright.engine.execution.calling import OutOfTime
+
+#: Every program that a run starts finds its run's ID under this name: what outlives a crash is known by it.
+RUN_MARK = "RUNWRIGHT_RUN_ID"
+#: How long a process group may take to end itself before it is killed.
+TERM_GRACE = 2.0
+#: How long what is left of a child's pipes may stay open after it ended.
+PIPE_GRACE = 2.0
+_POLL = 0.01
+_CHUNK_LINE = 64 * 1024
+
+
+@frozen(kw_only=True)
+class ChildEnd:
+    """How a child process ended.
+
+    Attributes:
+        exit_code: Its exit code; negative: the number of the signal that killed it.
+        stdout: What it printed, up to the limit.
+        stderr: The same for its errors.
+        stdout_cut: Whether there was more of stdout.
+        stderr_cut: Whether there was more of stderr.
+        seconds: How long it took.
+    """
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    stdout_cut: bool
+    stderr_cut: bool
+    seconds: float
+
+
+async def run_child(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes | None = None,
+    stdout: IO[bytes] | None = None,
+    max_output: int = 1_000_000,
+    limit: float | None = None,
+    on_stderr: Callable[[str], None] | None = None,
+) -> ChildEnd:
+    """Run a program without a shell and answer how it ended, once its whole process group is gone.
+
+    Args:
+        argv: The program and its arguments.
+        cwd: Where it runs.
+        env: Its whole environment; ``None`` for this process's own.
+        stdin: What it reads; ``None`` for nothing.
+        stdout: A file that takes its stdout; ``None`` to keep it, up to the limit.
+        max_output: The bytes of each stream that are kept.
+        limit: Seconds it may take.
+        on_stderr: Is told each line of stderr as it comes.
+
+    Raises:
+        OutOfTime: It took longer; its group was ended before this is raised.
+        OSError: It could not be started.
+    """
+    if limit is not None and limit <= 0:
+        raise OutOfTime
+    started = time.monotonic()
+    transport, child = await asyncio.get_running_loop().subprocess_exec(
+        lambda: _Child(max_output, on_stderr),
+        *argv,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdout=subprocess.PIPE if stdout is None else stdout,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        _feed(transport, stdin)
+        await asyncio.wait({child.exited}, timeout=limit)
+        in_time = child.exited.done()
+        if in_time:
+            await asyncio.wait({child.drained}, timeout=PIPE_GRACE)
+    finally:
+        await _end(transport, child)
+    if not in_time:
+        raise OutOfTime
+    code = transport.get_returncode()
+    assert code is not None
+    return child.end(code, time.monotonic() - started)
+
+
+async def end_group(group: int) -> None:
+    """End every process of a group: SIGTERM, two seconds, SIGKILL; returns when it is empty."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if not _signal(group, number):
+            return
+        until = time.monotonic() + TERM_GRACE
+        while time.monotonic() < until:
+            await asyncio.sleep(_POLL)
+            if not _signal(group, 0):
+                return
+
+
+class _Child(asyncio.SubprocessProtocol):
+    """Collects what a child says; everything beyond the limit is read and dropped."""
+
+    def __init__(self, max_output: int, on_stderr: Callable[[str], None] | None) -> None:
+        loop = asyncio.get_running_loop()
+        self.exited: asyncio.Future[None] = loop.create_future()
+        self.drained: asyncio.Future[None] = loop.create_future()
+        self._max = max_output
+        self._kept = {1: bytearray(), 2: bytearray()}
+        self._cut = {1: False, 2: False}
+        self._on_stderr = on_stderr
+        self._line = b""
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        kept = self._kept[fd]
+        room = self._max - len(kept)
+        kept += data[:room]
+        self._cut[fd] = self._cut[fd] or len(data) > room
+        if fd == 2 and self._on_stderr is not None:
+            *lines, self._line = (self._line + data).split(b"\n")
+            for line in lines:
+                self._on_stderr(line.decode("utf-8", "replace"))
+            if len(self._line) > _CHUNK_LINE:
+                self._tell_rest()
+
+    def process_exited(self) -> None:
+        _settle(self.exited)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 (the protocol's signature)
+        self._tell_rest()
+        _settle(self.drained)
+
+    def end(self, exit_code: int, seconds: float) -> ChildEnd:
+        return ChildEnd(
+            exit_code=exit_code,
+            stdout=bytes(self._kept[1]),
+            stderr=bytes(self._kept[2]),
+            stdout_cut=self._cut[1],
+            stderr_cut=self._cut[2],
+            seconds=seconds,
+        )
+
+    def _tell_rest(self) -> None:
+        if self._line and self._on_stderr is not None:
+            self._on_stderr(self._line.decode("utf-8", "replace"))
+        self._line = b""
+
+
+def _feed(transport: asyncio.SubprocessTransport, stdin: bytes | None) -> None:
+    pipe = transport.get_pipe_transport(0)
+    if stdin is None or pipe is None:
+        return
+    assert isinstance(pipe, asyncio.WriteTransport)
+    pipe.write(stdin)  # one that is not read to its end is no mistake: the transport drops the rest
+    pipe.close()
+
+
+async def _end(transport: asyncio.SubprocessTransport, child: _Child) -> None:
+    """End the group whatever happens, then let go of the pipes, which one that left the group may still hold."""
+    group = transport.get_pid()
+    try:
+        await end_group(group)
+        await asyncio.wait({child.exited}, timeout=TERM_GRACE)
+    except asyncio.CancelledError:  # cancelled a second time: no patience is left
+        _signal(group, signal.SIGKILL)
+        raise
+    finally:
+        transport.close()
+    await asyncio.wait({child.drained}, timeout=PIPE_GRACE)
+
+
+def _signal(group: int, number: int) -> bool:
+    """Signal a group; whether there was anybody to hear it."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        # macOS says so of a group that holds only zombies.
+        return number != 0
+    return True
+
+
+def _settle(future: "asyncio.Future[None]") -> None:
+    with contextlib.suppress(asyncio.InvalidStateError):
+        future.set_result(None)

@@ -1,0 +1,223 @@
+"""The executor: walks the graph of one run through its port, one commit a step."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Literal, TypeAlias, cast
+
+from attrs import frozen
+
+from runwright.engine.agents.agent import Agent
+from runwright.engine.authoring.limits import limit_us
+from runwright.engine.clock import Clock
+from runwright.engine.commands.run import Continue, Restart, Resume, Start
+from runwright.engine.commands.worker import (
+    CompleteRun,
+    ExitWorker,
+    FailRun,
+    ParkRun,
+    Timer,
+    WorkerTransition,
+)
+from runwright.engine.execution.calling import outlived, returned
+from runwright.engine.execution.capture import OutputLog
+from runwright.engine.execution.failures import NodeFailure
+from runwright.engine.execution.masking import cut
+from runwright.engine.execution.port import NodeState, Port, RunState
+from runwright.engine.execution.runners.action import run_action
+from runwright.engine.execution.runners.agent import run_agent
+from runwright.engine.execution.runners.compute import run_compute
+from runwright.engine.execution.runners.shell import run_shell
+from runwright.engine.execution.runners.wait import run_wait
+from runwright.engine.execution.visit import Ended, Outcome, Parked, Visit, tries_again
+from runwright.engine.execution.walk import Refused, Walk
+from runwright.engine.graph.compile import Program
+from runwright.engine.graph.route import Complete, Go, Route, RouteMissing, Uncaught, first, route
+
+WorkerEnd: TypeAlias = Literal["finished", "parked", "failed", "claim_lost"]
+Runner: TypeAlias = Callable[[Walk, Visit], Awaitable[Ended | Parked]]
+
+#: A longer delay between two tries parks the run.
+LONGEST_SLEEP = 5.0
+#: Another owner has the run, or it has ended: nothing is left to write.
+_NOT_OURS = frozenset({"claim_lost", "already_terminal", "not_found"})
+_MAX_SAFE_MESSAGE = 1024
+
+_RUNNERS: Mapping[str, Runner] = {
+    "compute": run_compute,
+    "action": run_action,
+    "shell": run_shell,
+    "wait": run_wait,
+    "agent": run_agent,
+    "choose": run_agent,
+}
+
+
+@frozen
+class _End:
+    """The worker's last words; what they say is committed together."""
+
+    last: WorkerTransition
+    outcome: WorkerEnd
+    code: str | None = None
+
+
+async def execute(
+    program: Program,
+    state: RunState,
+    port: Port,
+    *,
+    agents: Mapping[str, Agent],
+    clock: Clock,
+    log: OutputLog,
+) -> WorkerEnd:
+    """Carry one generation of one run as far as it goes.
+
+    Cancelling it ends what it started (a process group, an executor) and writes nothing more. A plain function
+    that cannot be stopped is remembered: the same run, executed again in this process, first waits for it.
+
+    Args:
+        program: The definition and its code.
+        state: The run as it is saved, and the run command.
+        port: The transitions.
+        agents: The executors by name.
+        clock: Counts down.
+        log: The run's private output log.
+
+    Returns:
+        How the worker ended, as `ExitWorker` said it; ``claim_lost`` was never written.
+    """
+    walk = Walk(program, state, port, agents=agents, clock=clock, log=log)
+    try:
+        await returned(state.run_id)
+        return await _say(walk, await _walk(walk))
+    except Refused as refused:
+        return await _refused(walk, refused)
+
+
+async def _walk(walk: Walk) -> _End:
+    step = await _begin(walk)
+    while isinstance(step, Visit):
+        if outlived(walk.state.run_id):
+            await walk.commit()
+            await returned(walk.state.run_id)
+        ended = await _attempt(walk, step)
+        if isinstance(ended, Parked):
+            walk.owe((*step.opening(), *ended.settles))
+            return _End(ended.park, "parked")
+        step = await _after(walk, step, ended)
+    return step
+
+
+async def _begin(walk: Walk) -> Visit | _End:
+    match walk.state.command:
+        case Start() | Resume():
+            return await _from_saved(walk)
+        case Continue() | Restart():
+            detail = "This version does not carry on checkpoints and does not restart runs."
+            return _End(ParkRun(reason="unsupported", detail=detail), "parked")
+
+
+async def _from_saved(walk: Walk) -> Visit | _End:
+    if walk.state.node is None:
+        return walk.enter(first(walk.definition).node)
+    node = walk.nodes[walk.state.node]
+    if node.open:
+        return walk.carry_on(node.path)
+    if tries_again(walk.definition.nodes[node.path], node.attempt, node.outcome, node.code):
+        return await _retry(walk, node)
+    return _follow(walk, node, _route(walk, node))
+
+
+async def _attempt(walk: Walk, visit: Visit) -> Ended | Parked:
+    if visit.spec.dynamic_timeout and not visit.resumed:
+        try:
+            value = await walk.aside(walk.call(visit, visit.declaration.timeout, visit.context))
+            walk.limit(visit, limit_us(value))
+        except ValueError as error:
+            return Ended.badly(walk.failed(visit, error).failure)
+        except NodeFailure as error:
+            return Ended.badly(error.failure)
+    return await _RUNNERS[visit.spec.kind](walk, visit)
+
+
+async def _after(walk: Walk, visit: Visit, ended: Ended) -> Visit | _End:
+    node = walk.ended(visit, ended)
+    if ended.retriable and visit.tries_again(ended.outcome, ended.code):
+        walk.finish(visit, ended, None)
+        return await _retry(walk, node)
+    where = _route(walk, node)
+    walk.finish(visit, ended, where.node if isinstance(where, Go) else None)
+    return _follow(walk, node, where)
+
+
+async def _retry(walk: Walk, node: NodeState) -> Visit | _End:
+    """The next attempt, when its delay is over; a long delay needs no worker."""
+    retry = walk.definition.nodes[node.path].retry
+    assert retry is not None
+    assert node.finished_at is not None
+    due = node.finished_at + retry.delay_us(node.attempt)
+    left = walk.left(due)
+    if left is not None and left > LONGEST_SLEEP:
+        return _End(ParkRun(reason="waiting", timer=Timer(kind="retry", due=due)), "parked")
+    if left is not None and left > 0:
+        await walk.commit()
+        await asyncio.sleep(left)
+    return walk.again(node.path)
+
+
+def _route(walk: Walk, node: NodeState) -> Route:
+    assert node.outcome in ("completed", "failed", "timed_out")  # a cancelled visit ended its run with it
+    return route(walk.definition, node.path, cast(Outcome, node.outcome), node.output, walk.entries())
+
+
+def _follow(walk: Walk, node: NodeState, where: Route) -> Visit | _End:
+    match where:
+        case Go():
+            return walk.enter(where.node)
+        case Complete():
+            return _End(CompleteRun(), "finished")
+        case Uncaught():
+            return _End(_failure(node, where.outcome), "finished")
+        case RouteMissing():
+            return _End(_fail_run("route_missing", where.message), "finished")
+
+
+def _failure(node: NodeState, outcome: Literal["failed", "timed_out"]) -> FailRun:
+    what = "ran out of time" if outcome == "timed_out" else "failed"
+    code = node.code or ("node_timed_out" if outcome == "timed_out" else "node_failed")
+    message = f"Node {node.path!r} {what} ({code}, visit {node.visits}, attempt {node.attempt})."
+    return FailRun(outcome=outcome, code=code, phase="execute", message=message, error=node.error)
+
+
+def _fail_run(code: str, message: str) -> FailRun:
+    return FailRun(outcome="failed", code=code, phase="execute", message=cut(message, _MAX_SAFE_MESSAGE))
+
+
+async def _say(walk: Walk, end: _End) -> WorkerEnd:
+    phase = "execute" if end.outcome == "failed" else None
+    await walk.commit(end.last, ExitWorker(outcome=end.outcome, phase=phase, code=end.code))
+    return end.outcome
+
+
+async def _refused(walk: Walk, refused: Refused) -> WorkerEnd:
+    if refused.code in _NOT_OURS:
+        return "claim_lost"
+    try:
+        return await _say(walk, _answer(walk, refused))
+    except Refused:
+        # What became of the run in the meantime stands in its stream; a worker that is not heard only stops.
+        return "claim_lost"
+
+
+def _answer(walk: Walk, refused: Refused) -> _End:
+    if refused.code == "paused":
+        return _End(ParkRun(reason="paused"), "parked")
+    if refused.code == "max_steps_exceeded":
+        message = f"The run used all of its {walk.state.max_steps} steps. Raise max_steps, or mend the loop."
+        return _End(_fail_run("max_steps_exceeded", message), "finished")
+    what = type(refused.transition).__name__
+    return _End(
+        ParkRun(reason="protocol_rejected", code=refused.code, detail=f"{what} was refused: {refused.code}."),
+        "failed",
+        refused.code,
+    )

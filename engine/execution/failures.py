@@ -1,0 +1,147 @@
+"""What an exception of the user's code means: a known failure, or an end that nobody can be sure of."""
+
+import traceback
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+from runwright.engine.authoring.conversion import NotConvertible, Shape
+from runwright.engine.authoring.declaration import Declaration
+from runwright.engine.authoring.values import Uncertain
+from runwright.engine.execution.calling import OutOfTime
+from runwright.engine.execution.masking import cut, mask
+from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
+from runwright.eventstore.values import Json, encode
+
+BadOutcome: TypeAlias = Literal["failed", "timed_out"]
+
+#: The most bytes of error text that are kept.
+MAX_ERROR = 8 * 1024
+_UNCERTAIN: tuple[type[BaseException], ...] = (
+    Uncertain,
+    TimeoutError,
+    ConnectionError,
+)  # a BrokenPipeError is a ConnectionError
+
+
+@frozen(kw_only=True)
+class Failure:
+    """How a try ended badly.
+
+    Attributes:
+        outcome: What the attempt's outcome is, if the failure stands.
+        code: The stable code.
+        kind: The type of what was raised, or a word for what happened; safe to show.
+        error: The private text, masked and cut.
+        certain: Whether it is sure that nothing more came of it.
+    """
+
+    outcome: BadOutcome = "failed"
+    code: str = "node_failed"
+    kind: str
+    error: str
+    certain: bool = True
+
+
+class NodeFailure(Exception):
+    """Carries a failure to where the attempt ends."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.kind)
+        self.failure = failure
+
+
+def classify(error: BaseException, declaration: Declaration | None = None, secrets: Iterable[str] = ()) -> Failure:
+    """Say what an exception means.
+
+    Args:
+        error: What was raised.
+        declaration: The node's, whose ``certain`` and ``uncertain`` name further exceptions.
+        secrets: Values to strike out of the text.
+    """
+    if isinstance(error, OutOfTime):
+        return Failure(outcome="timed_out", code="node_timed_out", kind="timeout", error=str(error), certain=False)
+    certain = declaration.certain if declaration is not None else ()
+    uncertain = _UNCERTAIN + (declaration.uncertain if declaration is not None else ())
+    return Failure(
+        kind=type(error).__name__,
+        error=cut(mask(describe(error), secrets), MAX_ERROR),
+        certain=all(isinstance(each, certain) or not isinstance(each, uncertain) for each in _leaves(error)),
+    )
+
+
+def stored(shape: Shape, value: object, what: str = "output") -> Json:
+    """Turn a value into the JSON that is stored, by its declared type, and make sure that it can be rebuilt.
+
+    Args:
+        shape: The declared type.
+        value: The value.
+        what: What it is, for the error text.
+
+    Raises:
+        NodeFailure: When it cannot: ``output_invalid`` or ``payload_too_large``; an uncertain end for an effect.
+    """
+    try:
+        document = shape.dump(value)
+        encode(document)
+        shape.load(document)
+    except PayloadTooLarge as error:
+        raise NodeFailure(_unstorable("payload_too_large", what, "PayloadTooLarge", error)) from None
+    except (NotConvertible, ValueRefused) as error:
+        raise NodeFailure(_unstorable("output_invalid", what, type(value).__name__, error)) from None
+    except Exception as error:  # noqa: BLE001 (a class of the user's own runs its code here)
+        raise NodeFailure(_unstorable("output_invalid", what, type(value).__name__, error)) from None
+    return document
+
+
+def _unstorable(code: str, what: str, kind: str, error: BaseException) -> Failure:
+    text = f"the {what} cannot be stored: {error if isinstance(error, NotConvertible) else describe(error)}"
+    return Failure(code=code, kind=kind, error=cut(mask(text), MAX_ERROR), certain=False)
+
+
+def describe(error: BaseException) -> str:
+    """An exception as text: type and message, and those that it came from; survives a broken ``__str__``."""
+    lines = []
+    for depth, each in enumerate(_chain(error)):
+        name = type(each).__name__ if type(each).__module__ == "builtins" else _full_name(type(each))
+        message = _message(each)
+        lines.append(("caused by " if depth else "") + (f"{name}: {message}" if message else name))
+    return "\n".join(lines)
+
+
+def trace(error: BaseException) -> str:
+    """The whole traceback for the run's private output log."""
+    try:
+        return "".join(traceback.format_exception(error))
+    except Exception:  # noqa: BLE001 (formatting runs the exception's own code)
+        return describe(error)
+
+
+def _full_name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _message(error: BaseException) -> str:
+    try:
+        # Masking looks at it all, and a message may be a whole response body.
+        return str(error)[: 8 * MAX_ERROR]
+    except Exception as broken:  # noqa: BLE001 (the exception's own code)
+        return f"(its text cannot be shown: __str__ raised {type(broken).__name__})"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen and len(seen) < 10:
+        seen.add(id(each))
+        yield each
+        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield from _leaves(each)
+    else:
+        yield error

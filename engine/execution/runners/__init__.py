@@ -1,0 +1,1 @@
+"""One runner per node kind."""

@@ -1,0 +1,53 @@
+"""The runner of action nodes: a function of the user's that changes the world."""
+
+from runwright.engine.authoring.conversion import Shape, shape_of
+from runwright.engine.authoring.outputs import return_type
+from runwright.engine.execution.effects import OBSERVE_LIMIT, perform
+from runwright.engine.execution.failures import stored
+from runwright.engine.execution.visit import Ended, Parked, Visit
+from runwright.engine.execution.walk import Walk
+from runwright.eventstore.values import Json
+
+
+async def run_action(walk: Walk, visit: Visit) -> Ended | Parked:
+    """Apply the action under its contract."""
+    return await perform(walk, visit, _Action(walk, visit))
+
+
+class _Action:
+    def __init__(self, walk: Walk, visit: Visit) -> None:
+        self._walk = walk
+        self._visit = visit
+        self._declared = visit.declaration
+
+    async def request(self) -> Json:
+        if self._declared.request is None:
+            return None
+        value = await self._walk.call(self._visit, self._declared.request, self._visit.context)
+        return stored(self._request_shape, value, "request")
+
+    async def restate(self, saved: Json) -> Json:
+        return saved
+
+    async def apply(self, request: Json) -> Json:
+        function = self._declared.function
+        assert function is not None
+        arguments = () if self._declared.request is None else (self._request_shape.load(request),)
+        value = await self._walk.call(self._visit, function, self._visit.context, *arguments)
+        return stored(self._visit.code.shape, value)
+
+    async def observe(self, request: Json) -> object:
+        observe = self._declared.observe
+        assert observe is not None
+        asked = self._request_shape.load(request)
+        return await self._walk.call_within(self._visit, OBSERVE_LIMIT, observe, self._visit.context, asked)
+
+    def present(self, result: object) -> Json:
+        return stored(self._visit.code.shape, result)
+
+    async def output(self, result: Json) -> Json:
+        return result
+
+    @property
+    def _request_shape(self) -> Shape:
+        return shape_of(return_type(self._declared.request) if self._declared.request else None)

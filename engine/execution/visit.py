@@ -1,0 +1,123 @@
+"""One attempt of one visit under way, and the ways it can end."""
+
+from typing import Literal, TypeAlias
+
+from attrs import define, field, frozen
+
+from runwright.engine.authoring.context import Context
+from runwright.engine.authoring.declaration import Declaration
+from runwright.engine.commands.worker import ParkRun, StartNode, WorkerTransition
+from runwright.engine.execution.failures import Failure
+from runwright.engine.execution.port import SavedEffect, SavedRequest
+from runwright.engine.graph.compile import NodeCode
+from runwright.engine.graph.definition import NodeSpec
+from runwright.eventstore.values import Json
+
+Outcome: TypeAlias = Literal["completed", "failed", "timed_out"]
+
+_RETRIED_KINDS = frozenset({"agent", "choose", "assistant", "compute", "action", "shell"})
+_NEVER_RETRIED = frozenset({"validation_failed", "effect_request_changed", "output_invalid"})
+
+
+@frozen(kw_only=True)
+class Ended:
+    """The attempt ended.
+
+    Attributes:
+        outcome: How.
+        output: The output as it is stored, when it completed.
+        code: The code, when it did not.
+        kind: The safe word for what happened, a type's name for one.
+        error: The private error text.
+        settles: What has to be settled before the attempt is finished.
+        retriable: Whether a declared retry may apply.
+    """
+
+    outcome: Outcome
+    output: Json = None
+    code: str | None = None
+    kind: str = ""
+    error: str | None = None
+    settles: tuple[WorkerTransition, ...] = ()
+    retriable: bool = True
+
+    @classmethod
+    def badly(cls, failure: Failure, *settles: WorkerTransition, retriable: bool = True) -> "Ended":
+        """The attempt ended as a failure says."""
+        return cls(
+            outcome=failure.outcome,
+            code=failure.code,
+            kind=failure.kind,
+            error=failure.error,
+            settles=settles,
+            retriable=retriable,
+        )
+
+
+@frozen(kw_only=True)
+class Parked:
+    """The run stops here; the attempt stays open, or never started."""
+
+    park: ParkRun
+    settles: tuple[WorkerTransition, ...] = ()
+
+
+@define(kw_only=True)
+class Visit:
+    """One attempt of one visit.
+
+    Attributes:
+        spec: The compiled node.
+        code: The node's functions and the shape of its output.
+        number: The visit.
+        attempt: The attempt.
+        deadline: When its time is up (UTC microseconds), fixed once per attempt.
+        context: What its functions see.
+        resumed: Whether the attempt was open already when this worker came.
+        effect: The effect of this visit, where it was saved before.
+        request: The request of this attempt, where it was saved before.
+    """
+
+    spec: NodeSpec
+    code: NodeCode
+    number: int
+    attempt: int
+    deadline: int | None
+    context: Context[object]
+    resumed: bool = False
+    effect: SavedEffect | None = None
+    request: SavedRequest | None = None
+    _announced: bool = field(default=False, init=False)
+
+    @property
+    def path(self) -> str:
+        """The full node path."""
+        return self.spec.path
+
+    @property
+    def declaration(self) -> Declaration:
+        """What the node's decorator was told."""
+        return self.code.declared
+
+    def opening(self) -> tuple[StartNode, ...]:
+        """What starts the attempt: once, and only where it is not open already."""
+        if self.resumed or self._announced:
+            return ()
+        self._announced = True
+        return (StartNode(path=self.path, visit=self.number, attempt=self.attempt, deadline=self.deadline),)
+
+    def tries_again(self, outcome: str | None, code: str | None) -> bool:
+        """Whether a declared try is left after this attempt ended so."""
+        return tries_again(self.spec, self.attempt, outcome, code)
+
+
+def tries_again(spec: NodeSpec, attempt: int, outcome: str | None, code: str | None) -> bool:
+    """Whether a declared try is left after an attempt ended so."""
+    return (
+        spec.retry is not None
+        and attempt < spec.retry.attempts
+        and outcome in ("failed", "timed_out")
+        and code not in _NEVER_RETRIED
+        and spec.kind in _RETRIED_KINDS
+        and spec.contract != "manual"
+    )

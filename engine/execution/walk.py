@@ -1,0 +1,257 @@
+"""What one execution of a run holds: its nodes as they stand, and what it has not yet told its port."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from attrs import evolve
+
+from runwright.engine.agents.agent import Agent
+from runwright.engine.clock import Clock
+from runwright.engine.commands.worker import FinishNode, Ready, WorkerTransition
+from runwright.engine.execution.calling import OutOfTime, call
+from runwright.engine.execution.capture import OutputLog
+from runwright.engine.execution.contexts import build_context
+from runwright.engine.execution.failures import NodeFailure, classify, trace
+from runwright.engine.execution.port import NodeState, Port, RunState, SavedEffect
+from runwright.engine.execution.visit import Ended, Visit
+from runwright.engine.graph.compile import Program
+from runwright.engine.graph.definition import Definition
+from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequired
+
+T = TypeVar("T")
+
+#: How long what is settled may wait for the next node's request to be worked out, so that both share one commit.
+PATIENCE = 0.005
+
+
+class Refused(Exception):
+    """The port refused a transition; what stood before it is committed.
+
+    Attributes:
+        transition: The one refused.
+        answer: Why.
+        values: What those before it answered.
+    """
+
+    def __init__(
+        self, transition: WorkerTransition, answer: Conflict | RecoveryRequired, values: Sequence[object]
+    ) -> None:
+        super().__init__(type(transition).__name__)
+        self.transition = transition
+        self.answer = answer
+        self.values = values
+
+    @property
+    def code(self) -> str:
+        """The conflict's code, or the reason that recovery is required for."""
+        return self.answer.code if isinstance(self.answer, Conflict) else self.answer.reason
+
+
+class Walk:
+    """One execution of one run."""
+
+    def __init__(
+        self,
+        program: Program,
+        state: RunState,
+        port: Port,
+        *,
+        agents: Mapping[str, Agent],
+        clock: Clock,
+        log: OutputLog,
+    ) -> None:
+        self.program = program
+        self.state = state
+        self.port = port
+        self.agents = agents
+        self.clock = clock
+        self.log = log
+        self.nodes: dict[str, NodeState] = dict(state.nodes)
+        self.steps = state.steps
+        #: The effect of the visit that was started last.
+        self.effect: SavedEffect | None = state.effect
+        self._pending: list[WorkerTransition] = [Ready()]
+
+    @property
+    def definition(self) -> Definition:
+        """The compiled graph."""
+        return self.program.definition
+
+    # telling the port
+
+    def owe(self, transitions: Iterable[WorkerTransition]) -> None:
+        """Have transitions go out with the next commit."""
+        self._pending.extend(transitions)
+
+    async def commit(self, *transitions: WorkerTransition) -> list[object]:
+        """Tell the port everything that is owed and these; answer the values of these.
+
+        Raises:
+            Refused: The port refused one of them.
+        """
+        told = [*self._pending, *transitions]
+        self._pending = []
+        if not told:
+            return []
+        answers = await self.port.transact(told)
+        values: list[object] = []
+        for transition, answer in zip(told, answers, strict=False):
+            if not isinstance(answer, Applied | Adopted):
+                raise Refused(transition, answer, values)
+            values.append(answer.value)
+        return values[len(values) - len(transitions) :]
+
+    async def aside(self, work: Awaitable[T]) -> T:
+        """Work something out before the next commit; what is owed waits for it only a moment."""
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({task}, timeout=PATIENCE)
+            if not task.done():
+                await self.commit()
+            return await task
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+
+    # the run's state
+
+    def enter(self, path: str) -> Visit:
+        """The first attempt of a new visit."""
+        self.steps += 1
+        self.effect = None
+        known = self.nodes.get(path) or _unvisited(path)
+        return self._open(
+            evolve(known, visits=known.visits + 1, invocation_visits=known.invocation_visits + 1, attempt=1)
+        )
+
+    def again(self, path: str) -> Visit:
+        """The next attempt of the same visit."""
+        known = self.nodes[path]
+        return self._open(evolve(known, attempt=known.attempt + 1))
+
+    def carry_on(self, path: str) -> Visit:
+        """The attempt that was open when this worker came."""
+        visit = self._visit(self.nodes[path])
+        visit.resumed = True
+        visit.request = self.state.request
+        return visit
+
+    def ended(self, visit: Visit, ended: Ended) -> NodeState:
+        """The node as it stands when an attempt ended so."""
+        self.nodes[visit.path] = evolve(
+            self.nodes[visit.path],
+            open=False,
+            outcome=ended.outcome,
+            has_output=ended.outcome == "completed",
+            output=ended.output,
+            code=ended.code,
+            error=ended.error,
+            finished_at=self.port.now(),
+        )
+        return self.nodes[visit.path]
+
+    def finish(self, visit: Visit, ended: Ended, next: str | None) -> None:
+        """Owe the end of an attempt, and what has to be settled before it."""
+        finish = FinishNode(
+            path=visit.path,
+            visit=visit.number,
+            attempt=visit.attempt,
+            outcome=ended.outcome,
+            code=ended.code,
+            next=next,
+            output=ended.output,
+            error=ended.error,
+        )
+        self.owe((*visit.opening(), *ended.settles, finish))
+
+    def entries(self) -> dict[str, int]:
+        """How often each place was entered in its open invocation."""
+        return {path: node.invocation_visits for path, node in self.nodes.items()}
+
+    def _open(self, node: NodeState) -> Visit:
+        limit = self.definition.nodes[node.path].timeout_us
+        now = self.port.now()
+        self.nodes[node.path] = evolve(node, open=True, started_at=now, deadline=None if limit is None else now + limit)
+        return self._visit(self.nodes[node.path])
+
+    def _visit(self, node: NodeState) -> Visit:
+        return Visit(
+            spec=self.definition.nodes[node.path],
+            code=self.program.nodes[node.path],
+            number=node.visits,
+            attempt=node.attempt,
+            deadline=node.deadline,
+            effect=self.effect,
+            context=build_context(
+                self.program,
+                self.state,
+                self.nodes,
+                path=node.path,
+                attempt=node.attempt,
+                steps=self.steps,
+                deadline=node.deadline,
+                log=self.log,
+                report=lambda key, update: self.port.update(node.path, node.visits, node.attempt, key, update),
+            ),
+        )
+
+    def limit(self, visit: Visit, us: int | None) -> None:
+        """Give an attempt the limit that its node's function worked out."""
+        visit.deadline = None if us is None else self.port.now() + us
+        self.nodes[visit.path] = evolve(self.nodes[visit.path], deadline=visit.deadline)
+        visit.context = self._visit(self.nodes[visit.path]).context
+
+    # the user's code
+
+    def left(self, deadline: int | None) -> float | None:
+        """Seconds until a deadline."""
+        return None if deadline is None else (deadline - self.port.now()) / 1e6
+
+    async def call(self, visit: Visit, function: Callable[..., object], *args: object) -> object:
+        """Call a function of the user's within the attempt's time.
+
+        Raises:
+            NodeFailure: It raised, or ran out of time.
+        """
+        return await self.call_within(visit, self.left(visit.deadline), function, *args)
+
+    async def call_within(
+        self, visit: Visit, limit: float | None, function: Callable[..., object], *args: object
+    ) -> object:
+        """Call a function of the user's within a limit of its own.
+
+        Raises:
+            NodeFailure: It raised, or ran out of time.
+        """
+        try:
+            return await call(self.state.run_id, limit, function, *args)
+        except NodeFailure:
+            raise
+        except Exception as error:  # noqa: BLE001 (the user's code may raise anything)
+            raise self.failed(visit, error) from None
+
+    def failed(self, visit: Visit, error: Exception, secrets: Iterable[str] = ()) -> NodeFailure:
+        """What an exception of the user's means; its traceback goes to the run's own log."""
+        failure = classify(error, visit.declaration, secrets)
+        self.log.line(visit.path, failure.error if isinstance(error, OutOfTime | OSError) else trace(error))
+        return NodeFailure(failure)
+
+
+def _unvisited(path: str) -> NodeState:
+    return NodeState(
+        path=path,
+        visits=0,
+        invocation_visits=0,
+        open=False,
+        attempt=0,
+        outcome=None,
+        has_output=False,
+        output=None,
+        code=None,
+        error=None,
+        started_at=None,
+        finished_at=None,
+        deadline=None,
+    )
