@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
