@@ -1,7 +1,5 @@
 """The facts that decisions are made on: control rows as they stand, plus what comes in with the call."""
 
-from collections.abc import Mapping
-
 from attrs import frozen
 
 from runwright.engine.graph.definition import Definition
@@ -145,20 +143,12 @@ class ResolveFacts:
     of: RunFacts
     effect: EffectRow
     unsettled: Unsettled
-    current: VisitRow | None
     result: str | None
 
 
 @frozen
 class SourceFacts:
-    """What an accepted change of sources is decided on.
-
-    Attributes:
-        old: The graph that the run was started with.
-        new: The graph that somebody accepted.
-        digests: The digests of what was accepted: ``definition`` and ``sources``.
-    """
+    """What an accepted change of sources is decided on: the graph the run stood on, and the one accepted."""
 
     old: Definition
     new: Definition
-    digests: Mapping[str, str | None]

@@ -5,10 +5,11 @@ from typing import Final
 from runwright.engine.commands.host import ParkIdleRun
 from runwright.engine.commands.worker import ParkRun
 from runwright.engine.decisions.decided import Decided, Decision, broken
-from runwright.engine.decisions.facts import RunFacts
+from runwright.engine.decisions.facts import RunFacts, Unsettled
 from runwright.engine.decisions.safe import safe_message
 from runwright.engine.decisions.terminal import ended
 from runwright.engine.results import Adopted, Conflict
+from runwright.eventstore.events.effect import EffectAmbiguous
 from runwright.eventstore.events.event import Event
 from runwright.eventstore.events.run import RunEligible, RunParked, RunPaused, RunRecovered, RunRequeued
 from runwright.eventstore.events.timer import TimerSet
@@ -55,20 +56,24 @@ def decide_park(facts: RunFacts, command: ParkRun, by: str) -> Decision[None]:
     return Decided(None, tuple(events))
 
 
-def decide_park_idle(facts: RunFacts, command: ParkIdleRun, by: str) -> Decision[str]:
+def decide_park_idle(facts: RunFacts, unsettled: Unsettled, command: ParkIdleRun, by: str) -> Decision[str]:
     """Decide that a run which nobody drives stays where it is until somebody resumes it."""
-    queue = facts.queue
+    queue, imported = facts.queue, command.reason == "imported"
     if command.reason not in BY_PERSON:
         return broken("unknown_reason")
     if facts.ended:
         return ended(facts)
-    if not facts.started:
-        return Conflict("not_started", {"run": queue.run_id, "queue": queue.state})
-    if queue.owner is not None:
-        return Conflict("still_live", {"run": queue.run_id, "queue": queue.state})
     if queue.reason == command.reason and not queue.eligible:
         return Adopted(queue.state, facts.revision)
-    return Decided("parked", tuple(parked(facts, command.reason, by, detail=command.detail)))
+    if not facts.started and not imported:
+        return Conflict("not_started", {"run": queue.run_id, "queue": queue.state})
+    if queue.owner is not None and not imported:
+        return Conflict("still_live", {"run": queue.run_id, "queue": queue.state})
+    settled: list[Event] = []
+    if unsettled.effect is not None and unsettled.effect.state == "applying":
+        # Whoever was applying it may still be at it, in the place this log came from.
+        settled.append(EffectAmbiguous(effect=unsettled.effect.effect, cause=command.reason))
+    return Decided("parked", tuple(parked(facts, command.reason, by, detail=command.detail, first=settled)))
 
 
 def parked(
@@ -82,9 +87,9 @@ def parked(
 ) -> list[Event]:
     """Work out the events of a park: a pause that was asked for is granted, and what goes on by itself may."""
     events: list[Event] = []
-    if facts.queue.state == "starting":
-        # Only a recovery may take a started run from here to `parked`; its event comes first.
-        events.append(RunRecovered(source="starting", target="running", reason=reason))
+    if facts.queue.state in ("starting", "queued"):
+        # Only a recovery may take a run from here to `parked`; its event comes first.
+        events.append(RunRecovered(source=facts.queue.state, target="running", reason=reason))
     events.extend(first or ())
     if facts.run.pause_requested:
         events.append(RunPaused(by=by))

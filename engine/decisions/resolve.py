@@ -82,7 +82,8 @@ def _go_on(facts: ResolveFacts, command: ResolveEffect, resolution: Resolution) 
                 output=Content.json(command.output) if done else None,
             )
         )
-    if not of.run.paused and of.queue.state == "parked" and not of.queue.eligible:
+    if of.queue.reason == "effect_ambiguous" and not of.run.paused and not of.queue.eligible:
+        # Another reason to be parked (a pause, changed sources) goes on by what it names.
         events.append(RunEligible(cause="resolved"))
     return tuple(events)
 

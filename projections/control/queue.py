@@ -38,7 +38,14 @@ MOVES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
 }
 
 #: Park reasons that may take the place of another one; every other park finds the run running.
-REPARKS: Final = ("imported", "provider_error", "effect_ambiguous")
+REPARKS: Final = (
+    "imported",
+    "provider_error",
+    "effect_ambiguous",
+    "environment_missing",
+    "source_changed",
+    "unsupported",
+)
 
 #: How often a run that never started may go back to the queue.
 MOST_REQUEUES: Final = 2

@@ -1,0 +1,188 @@
+"""What people, programs and models ask: a receipt first, then the decision, both in one transaction."""
+
+from collections.abc import Callable
+from typing import Any, assert_never
+
+from runwright.engine.commands.client import (
+    Caller,
+    CancelRun,
+    ClientCommand,
+    PauseRun,
+    QueueRun,
+    ResolveEffect,
+    ResumeRun,
+)
+from runwright.engine.decisions.control import decide_cancel, decide_pause, decide_resume
+from runwright.engine.decisions.decided import Decided, Decision
+from runwright.engine.decisions.facts import RunFacts, SourceFacts, Tree
+from runwright.engine.decisions.launch import decide_queue
+from runwright.engine.decisions.resolve import decide_resolve
+from runwright.engine.graph.definition import Definition
+from runwright.engine.results import Adopted, Applied, Conflict, Result
+from runwright.engine.transitions import receipts
+from runwright.engine.transitions.carry import carry_out, no_run, refused
+from runwright.engine.transitions.definitions import Definitions
+from runwright.engine.transitions.facts import FactsLoader
+from runwright.engine.transitions.trees import Trees, input_digest
+from runwright.eventstore.envelope import NEW, Appended
+from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
+from runwright.eventstore.events.definition import DefinitionRecorded, SourcesRecorded
+from runwright.eventstore.events.event import Content
+from runwright.eventstore.transaction import Tx
+from runwright.eventstore.values import JsonObject
+from runwright.projections.control.definitions import DEFINITIONS
+from runwright.projections.control.reservations import RESERVATIONS
+from runwright.projections.control.runs import RUNS
+from runwright.projections.errors import ImpossibleEvent
+
+
+class ClientUnit:
+    """One client command as a unit of work; it may be run again from the start.
+
+    Args:
+        caller: Who asks.
+        command: What.
+        fingerprint: Of the payload, for the receipt.
+        key: The key of the run tree that a `QueueRun` begins, in hex.
+        input_text: The canonical text of its input.
+        definitions: The definitions known.
+        trees: The secrets known.
+    """
+
+    def __init__(
+        self,
+        caller: Caller,
+        command: ClientCommand,
+        fingerprint: str,
+        *,
+        key: str,
+        input_text: str,
+        definitions: Definitions,
+        trees: Trees,
+    ) -> None:
+        self._caller = caller
+        self._command = command
+        self._fingerprint = fingerprint
+        self._key = key
+        self._input_text = input_text
+        self._definitions = definitions
+        self._trees = trees
+
+    def __call__(self, tx: Tx) -> Result[Any]:
+        """Adopt an equal command's receipt, else decide and leave one where it was accepted."""
+        loader = FactsLoader(tx, self._definitions, self._trees)
+        operation = receipts.operation_of(self._command)
+        receipt = receipts.find(loader.rows, self._caller)
+        if receipt is not None:
+            if (receipt.operation, receipt.fingerprint) != (operation, self._fingerprint):
+                return receipts.reused(receipt)
+            return Adopted(receipt.run_id, tx.version(f"run/{receipt.run_id}"))
+        placed: list[Appended] = []
+        result = self._decide(loader, placed.append)
+        if isinstance(result, Applied):
+            first = placed[0].first if placed else None
+            receipts.settle(tx, self._caller, operation, self._fingerprint, result.value, first)
+        return result
+
+    def _decide(self, loader: FactsLoader, appended: Callable[[Appended], object]) -> Result[str]:
+        command, by = self._command, self._caller.actor
+        if isinstance(command, QueueRun):
+            return self._queue(loader, command, appended)
+        if isinstance(command, ResolveEffect):
+            facts = loader.resolve(command.effect)
+            if facts is None:
+                return Conflict("not_found", {"what": "effect", "id": command.effect})
+            return self._carry_out(loader.tx, facts.of, lambda: decide_resolve(facts, command, by), None, appended)
+        of = loader.run(command.run_id)
+        if of is None:
+            return no_run(command.run_id)
+
+        def decide() -> Decision[str]:
+            match command:
+                case PauseRun():
+                    return decide_pause(of, command, by)
+                case ResumeRun():
+                    return self._resume(loader, of, command, by)
+                case CancelRun():
+                    self._trees.forget(of.run.root)
+                    return decide_cancel(of, loader.unsettled(of, ending=not of.ended), command, by)
+                case never:
+                    assert_never(never)
+
+        return self._carry_out(loader.tx, of, decide, command.expected, appended)
+
+    def _resume(self, loader: FactsLoader, of: RunFacts, command: ResumeRun, by: str) -> Decision[str]:
+        accepted = None
+        if command.accept is not None:
+            new = Definition.from_snapshot(command.accept.snapshot)
+            accepted = SourceFacts(loader.definition(of), new)
+        decision = decide_resume(of, loader.unsettled(of, ending=False), command, by, accepted)
+        if isinstance(decision, Decided) and command.accept is not None and command.definition is not None:
+            self._record(
+                loader,
+                command.definition,
+                command.accept.snapshot,
+                command.sources,
+                command.accept.paths,
+                of.run.workflow,
+            )
+        return decision
+
+    def _queue(self, loader: FactsLoader, command: QueueRun, appended: Callable[[Appended], object]) -> Result[str]:
+        tx, rows = loader.tx, loader.rows
+        holder = None if command.session is None else rows.find(RESERVATIONS, session=command.session)
+        decision = decide_queue(
+            command,
+            now=tx.now,
+            key=self._key,
+            size=len(self._input_text.encode()),
+            holder=holder[0] if holder else None,
+            twin=rows.get(RUNS, command.run_id),
+        )
+        if not isinstance(decision, Decided):
+            return decision
+        caller = self._caller
+        try:
+            placed = tx.append(f"run/{command.run_id}", NEW, decision.events, actor=caller.actor, command=caller.key)
+        except (PayloadTooLarge, ValueRefused, ImpossibleEvent) as error:
+            return refused(error)
+        appended(placed)
+        self._record(loader, command.definition, command.snapshot, command.sources, command.paths, command.workflow)
+        self._trees.keep(command.run_id, Tree(self._key, input_digest(self._input_text)))
+        return Applied(decision.value, placed.version)
+
+    def _record(
+        self,
+        loader: FactsLoader,
+        definition: str,
+        snapshot: JsonObject,
+        sources: str | None,
+        paths: JsonObject | None,
+        workflow: str,
+    ) -> None:
+        """Record a definition and a source set that the log does not hold yet."""
+        tx, caller = loader.tx, self._caller
+        if loader.rows.get(DEFINITIONS, definition) is None:
+            recorded = DefinitionRecorded(workflow=workflow, snapshot=Content.json(snapshot))
+            tx.append(f"definition/{definition}", NEW, (recorded,), actor=caller.actor, command=caller.key)
+        if sources is not None and tx.version(f"sources/{sources}") == 0:
+            listed = SourcesRecorded(files=len(paths or {}), paths=Content.json(paths or {}))
+            tx.append(f"sources/{sources}", NEW, (listed,), actor=caller.actor, command=caller.key)
+
+    def _carry_out(
+        self,
+        tx: Tx,
+        of: RunFacts,
+        decide: Callable[[], Decision[str]],
+        expected: int | None,
+        appended: Callable[[Appended], object],
+    ) -> Result[str]:
+        """Carry a decision out at the revision that the caller expects; adoption needs none."""
+
+        def checked() -> Decision[str]:
+            decision = decide()
+            if isinstance(decision, Decided) and expected not in (None, of.revision):
+                return Conflict("revision_changed", {"run": of.run.run_id, "expected": expected, "actual": of.revision})
+            return decision
+
+        return carry_out(tx, of, checked, actor=self._caller.actor, command=self._caller.key, appended=appended)

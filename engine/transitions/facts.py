@@ -1,0 +1,209 @@
+"""Loading the facts of a decision: few rows by key, and values only where one is compared or handed out."""
+
+from typing import cast
+
+from runwright.engine.decisions.facts import (
+    EffectFacts,
+    NodeFacts,
+    RequestFacts,
+    ResolveFacts,
+    RunFacts,
+    Tree,
+    Unsettled,
+)
+from runwright.engine.decisions.node import ASKING
+from runwright.engine.graph.definition import Definition, NodeSpec
+from runwright.engine.identity import effect_id
+from runwright.engine.transitions.definitions import Definitions
+from runwright.engine.transitions.trees import Trees
+from runwright.eventstore.events.effect import EffectApplied
+from runwright.eventstore.events.node import NodeFinished
+from runwright.eventstore.events.request import RequestOpened
+from runwright.eventstore.transaction import Tx
+from runwright.eventstore.values import encode
+from runwright.projections.control.effects import EFFECTS, EffectRow
+from runwright.projections.control.queue import QUEUE
+from runwright.projections.control.requests import REQUESTS, RequestRow
+from runwright.projections.control.runs import RUNS
+from runwright.projections.control.timers import TIMERS, TimerRow
+from runwright.projections.control.visits import VISITS, VisitRow
+from runwright.projections.control.workers import WORKERS, WorkerRow
+from runwright.projections.rows import Rows
+
+_FINAL = ("applied", "rejected", "cancelled")
+
+
+class FactsLoader:
+    """Reads facts in one transaction; a decision's predecessors stand in what it reads."""
+
+    __slots__ = ("_definitions", "_trees", "rows", "tx")
+
+    def __init__(self, tx: Tx, definitions: Definitions, trees: Trees) -> None:
+        self.tx = tx
+        self.rows = cast(Rows, tx.control)
+        self._definitions = definitions
+        self._trees = trees
+
+    def run(self, run_id: str) -> RunFacts | None:
+        """A run, or ``None`` where there is none of that ID."""
+        run = self.rows.get(RUNS, run_id)
+        queue = self.rows.get(QUEUE, run_id)
+        if run is None or queue is None:
+            return None
+        return RunFacts(run, queue, self.tx.version(f"run/{run_id}"), self.tx.now)
+
+    def worker(self, worker: str) -> WorkerRow | None:
+        """A worker."""
+        return self.rows.get(WORKERS, worker)
+
+    def definition(self, of: RunFacts) -> Definition:
+        """The graph that a run stands on."""
+        return self._definitions.get(self.tx, self.rows, of.run.definition)
+
+    def tree(self, of: RunFacts) -> Tree | None:
+        """The secret of a run's tree."""
+        return self._trees.get(self.tx, self.rows, of.run.root)
+
+    def start(self, of: RunFacts, path: str) -> NodeFacts:
+        """What the start of a node is decided on."""
+        definition = self.definition(of)
+        current = self.current(of)
+        target = current if path == of.run.node else self._visit(of, path)
+        effect = None
+        if current is not None and current.outcome != "completed":
+            effect = self._last_effect(of, definition)
+        return NodeFacts(of, definition, current, target, effect)
+
+    def finish(self, of: RunFacts, path: str) -> NodeFacts:
+        """What the end of an attempt is decided on."""
+        definition = self.definition(of)
+        target = self._visit(of, path)
+        effect = request = finished = None
+        if target is not None and not target.open:
+            finished = self._finished(target)
+        elif target is not None and (spec := definition.nodes.get(path)) is not None:
+            if spec.contract is not None:
+                effect = self._effect(of, spec, target.visits)
+            elif spec.kind in ASKING:
+                request = self._newest_request(of, target)
+        return NodeFacts(of, definition, target, target, effect, request, finished)
+
+    def current(self, of: RunFacts) -> VisitRow | None:
+        """The row of the node that started last."""
+        return None if of.run.node is None else self._visit(of, of.run.node)
+
+    def effect(self, of: RunFacts, path: str, visit: int, *, tree: bool = False) -> EffectFacts:
+        """What a word about an effect is decided on."""
+        definition = self.definition(of)
+        spec = definition.nodes.get(path)
+        effect = None if spec is None or spec.contract is None else self._effect(of, spec, visit)
+        return EffectFacts(
+            of,
+            definition,
+            self.current(of),
+            effect,
+            self._result(effect),
+            self.tree(of) if tree else None,
+        )
+
+    def request(self, of: RunFacts, *, asked: str | None = None, opened: bool = False) -> RequestFacts:
+        """What a word about a request is decided on: the one of that ID, else the open attempt's newest."""
+        current = self.current(of)
+        row: RequestRow | None
+        if asked is not None:
+            row = self.rows.get(REQUESTS, asked)
+            if row is not None and row.run_id != of.run.run_id:
+                row = None
+        else:
+            row = None if current is None else self._newest_request(of, current)
+        event = self.tx.event(row.opened) if row is not None and opened else None
+        question = None if event is None else event.event
+        return RequestFacts(
+            of, self.definition(of), current, row, question if isinstance(question, RequestOpened) else None
+        )
+
+    def unsettled(self, of: RunFacts, *, ending: bool) -> Unsettled:
+        """What a run holds.
+
+        Args:
+            of: The run.
+            ending: Whether it may end now: then also what its terminal facts are made of.
+        """
+        run = of.run
+        definition = self.definition(of)
+        current = self.current(of)
+        effect = self._last_effect(of, definition)
+        if effect is not None and effect.state in _FINAL:
+            effect = None
+        is_open = current is not None and current.open
+        output = current.output if current is not None and not is_open and current.outcome == "completed" else None
+        text = self._body(output) if ending and output is not None else ""
+        return Unsettled(
+            visit=current if is_open else None,
+            effect=effect,
+            requests=self._open_requests(of, definition) if is_open else (),
+            timers=self._timers(of),
+            input=run.input if run.kind == "start" and not run.input_erased else None,
+            output=output,
+            output_text=text,
+            tree=self.tree(of) if ending else None,
+        )
+
+    def resolve(self, effect: str) -> ResolveFacts | None:
+        """What an operator's word about an effect is decided on."""
+        row = self.rows.get(EFFECTS, effect)
+        of = None if row is None else self.run(row.run_id)
+        if row is None or of is None:
+            return None
+        return ResolveFacts(of, row, self.unsettled(of, ending=False), self._result(row))
+
+    def _visit(self, of: RunFacts, path: str) -> VisitRow | None:
+        return self.rows.get(VISITS, of.run.run_id, path)
+
+    def _effect(self, of: RunFacts, spec: NodeSpec, visit: int) -> EffectRow | None:
+        return self.rows.get(EFFECTS, effect_id(of.run.run_id, spec.path, visit, spec.effect_type or ""))
+
+    def _last_effect(self, of: RunFacts, definition: Definition) -> EffectRow | None:
+        """The effect of the visit that started last: only there can one be unsettled."""
+        spec = None if of.run.node is None else definition.nodes.get(of.run.node)
+        if spec is None or spec.contract is None:
+            return None
+        return self._effect(of, spec, of.run.visit)
+
+    def _newest_request(self, of: RunFacts, visit: VisitRow) -> RequestRow | None:
+        found = self.rows.find(
+            REQUESTS, run_id=of.run.run_id, path=visit.path, visit=visit.visits, attempt=visit.attempt
+        )
+        return max(found, key=lambda each: each.opened, default=None)
+
+    def _open_requests(self, of: RunFacts, definition: Definition) -> tuple[RequestRow, ...]:
+        spec = None if of.run.node is None else definition.nodes.get(of.run.node)
+        if spec is None or spec.kind in ("compute", "action", "shell", "wait"):
+            return ()
+        found = self.rows.find(REQUESTS, run_id=of.run.run_id)
+        return tuple(each for each in found if each.state in ("open", "validating"))
+
+    def _timers(self, of: RunFacts) -> tuple[TimerRow, ...]:
+        run = of.run
+        if run.timeout is None and run.session is None and run.status != "waiting":
+            # Nothing else sets one; a set of rows costs more than a row by its key.
+            return ()
+        return tuple(self.rows.find(TIMERS, run_id=run.run_id))
+
+    def _finished(self, visit: VisitRow) -> NodeFinished | None:
+        recorded = None if visit.finished is None else self.tx.event(visit.finished)
+        event = None if recorded is None else recorded.event
+        return event if isinstance(event, NodeFinished) else None
+
+    def _result(self, effect: EffectRow | None) -> str | None:
+        if effect is None or effect.result is None:
+            return None
+        recorded = self.tx.event(effect.result)
+        event = None if recorded is None else recorded.event
+        if not isinstance(event, EffectApplied) or event.result is None:
+            return None
+        return encode(event.result.value)
+
+    def _body(self, position: int) -> str:
+        recorded = self.tx.event(position)
+        return "" if recorded is None or recorded.body is None else recorded.body

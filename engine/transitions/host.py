@@ -1,0 +1,69 @@
+"""What the process that holds the store asks on its own account: claims, ends it observed, timers."""
+
+from collections.abc import Callable
+from typing import Any, assert_never
+
+from runwright.engine.commands.host import ClaimRun, FireTimer, HostCommand, ParkIdleRun, RecordExit, TimeOutRun
+from runwright.engine.decisions.claim import decide_claim
+from runwright.engine.decisions.decided import Decision
+from runwright.engine.decisions.facts import ExitFacts, RunFacts
+from runwright.engine.decisions.parking import decide_park_idle
+from runwright.engine.decisions.recovery import decide_exit_observed
+from runwright.engine.decisions.terminal import decide_time_out
+from runwright.engine.decisions.timer import decide_fire
+from runwright.engine.results import Adopted, Applied, Conflict, Result
+from runwright.engine.transitions.carry import carry_out, no_run
+from runwright.engine.transitions.definitions import Definitions
+from runwright.engine.transitions.facts import FactsLoader
+from runwright.engine.transitions.leases import Leases
+from runwright.engine.transitions.trees import Trees
+from runwright.eventstore.transaction import Tx
+
+
+class HostUnit:
+    """One host command as a unit of work; it may be run again from the start."""
+
+    def __init__(
+        self, command: HostCommand, *, actor: str, leases: Leases, definitions: Definitions, trees: Trees
+    ) -> None:
+        self._command = command
+        self._actor = actor
+        self._leases = leases
+        self._definitions = definitions
+        self._trees = trees
+
+    def __call__(self, tx: Tx) -> Result[object]:
+        """Decide it and carry it out."""
+        command = self._command
+        loader = FactsLoader(tx, self._definitions, self._trees)
+        of = loader.run(command.run_id)
+        if of is None:
+            return no_run(command.run_id)
+        result: Result[object] = carry_out(tx, of, self._decision(loader, of), actor=self._actor)
+        if isinstance(command, ClaimRun) and isinstance(result, Applied | Adopted):
+            self._leases.grant(command.run_id, int(str(result.value)))
+        return result
+
+    def _decision(self, loader: FactsLoader, of: RunFacts) -> Callable[[], Decision[Any]]:
+        match command := self._command:
+            case ClaimRun():
+                return lambda: decide_claim(of, command)
+            case RecordExit():
+                return lambda: self._observed(loader, of, command)
+            case FireTimer():
+                ending = command.kind == "run"
+                return lambda: decide_fire(of, loader.unsettled(of, ending=ending), command)
+            case TimeOutRun():
+                return lambda: decide_time_out(of, loader.unsettled(of, ending=True))
+            case ParkIdleRun():
+                return lambda: decide_park_idle(of, loader.unsettled(of, ending=False), command, self._actor)
+            case never:
+                assert_never(never)
+
+    def _observed(self, loader: FactsLoader, of: RunFacts, command: RecordExit) -> Decision[str]:
+        worker = loader.worker(command.worker)
+        if worker is None:
+            return Conflict("not_found", {"what": "worker", "id": command.worker})
+        # Only a launch that never started can end by this.
+        unsettled = loader.unsettled(of, ending=not of.started)
+        return decide_exit_observed(ExitFacts(of, worker, unsettled), command, self._actor)

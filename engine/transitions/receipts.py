@@ -1,0 +1,83 @@
+"""Receipts: what a client's key was used for, committed with what it did (page 08, "Client protocol")."""
+
+import hashlib
+import hmac
+
+from attrs import asdict
+
+from runwright.engine.commands.client import (
+    Caller,
+    CancelRun,
+    ClientCommand,
+    PauseRun,
+    QueueRun,
+    ResolveEffect,
+    ResumeRun,
+)
+from runwright.engine.results import Conflict
+from runwright.eventstore.envelope import NEW
+from runwright.eventstore.events.command import CommandSettled
+from runwright.eventstore.transaction import Tx
+from runwright.eventstore.values import Json, JsonObject, encode
+from runwright.projections.control.receipts import RECEIPTS, ReceiptRow
+from runwright.projections.rows import Rows
+
+OPERATIONS: dict[type, str] = {
+    QueueRun: "run.start",
+    PauseRun: "run.pause",
+    ResumeRun: "run.resume",
+    CancelRun: "run.cancel",
+    ResolveEffect: "effect.resolve",
+}
+
+
+def operation_of(command: ClientCommand) -> str:
+    """Name the operation of a command, as the client protocol does."""
+    return OPERATIONS[type(command)]
+
+
+def fingerprint(key: bytes, command: ClientCommand) -> str:
+    """Fingerprint what a caller asked for, in hex: an HMAC under the key in the state directory.
+
+    What the engine worked out on the caller's behalf (a new run ID, the digests as they stand now) is not part of
+    it, so that a repeat of the same request is known as such.
+
+    Raises:
+        ValueRefused: A value of the command has no JSON form.
+    """
+    text = encode([operation_of(command), _asked(command)])
+    return hmac.new(key, b"rw/receipt/1\0" + text.encode(), hashlib.sha256).hexdigest()
+
+
+def find(rows: Rows, caller: Caller) -> ReceiptRow | None:
+    """Answer the receipt of a caller's key."""
+    return rows.get(RECEIPTS, caller.client, caller.key)
+
+
+def reused(receipt: ReceiptRow) -> Conflict:
+    """Say that a key was used before for something else."""
+    return Conflict("key_reused", {"run": receipt.run_id, "operation": receipt.operation})
+
+
+def settle(tx: Tx, caller: Caller, operation: str, fingerprint: str, run_id: str | None, first: int | None) -> None:
+    """Write the receipt of an accepted command."""
+    settled = CommandSettled(operation=operation, fingerprint=fingerprint, outcome="accepted", run=run_id, first=first)
+    tx.append(f"command/{caller.client}/{caller.key}", NEW, (settled,), actor=caller.actor, command=caller.key)
+
+
+def _asked(command: ClientCommand) -> JsonObject:
+    match command:
+        case QueueRun():
+            agents: list[Json] = [[each.name, each.kind] for each in command.agents]
+            return {
+                "workflow": command.workflow,
+                "reference": command.reference,
+                "input": command.input,
+                "session": command.session,
+                "agents": agents,
+                "pass_env": list(command.pass_env),
+            }
+        case ResumeRun():
+            return {"run": command.run_id, "expected": command.expected, "accept": command.accept is not None}
+        case PauseRun() | CancelRun() | ResolveEffect():
+            return asdict(command)

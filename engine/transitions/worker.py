@@ -1,0 +1,165 @@
+"""What workers ask: an ordered list in one transaction, each decided on what its predecessors leave."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Final, assert_never
+
+from runwright.engine.commands.worker import (
+    Authority,
+    BeginEffect,
+    CloseRequest,
+    CompleteRun,
+    ExitWorker,
+    FailRun,
+    FinishNode,
+    OpenRequest,
+    ParkRun,
+    Ready,
+    ReserveEffect,
+    SettleEffect,
+    StartNode,
+    SubmitCandidate,
+    UpdateNode,
+    WorkerTransition,
+)
+from runwright.engine.decisions.claim import check_claim, decide_exit, decide_ready
+from runwright.engine.decisions.decided import Decision
+from runwright.engine.decisions.effect import decide_begin, decide_evidence, decide_reserve, decide_settle
+from runwright.engine.decisions.facts import RunFacts
+from runwright.engine.decisions.node import decide_finish, decide_start, decide_update
+from runwright.engine.decisions.parking import decide_park
+from runwright.engine.decisions.request import decide_close, decide_open, decide_submit
+from runwright.engine.decisions.terminal import decide_complete, decide_fail
+from runwright.engine.results import Adopted, Applied, Conflict, Result
+from runwright.engine.transitions.carry import carry_out, no_run
+from runwright.engine.transitions.definitions import Definitions
+from runwright.engine.transitions.facts import FactsLoader
+from runwright.engine.transitions.leases import Leases
+from runwright.engine.transitions.trees import Trees
+from runwright.eventstore.transaction import Tx
+
+#: Transitions that need a new identity, drawn before the transaction so that it has no side effect.
+NEEDS_ID: Final = (OpenRequest, SubmitCandidate)
+
+
+def token_hash(token: str) -> str:
+    """Hash a claim's token as it is stored: SHA-256 of its text, in hex."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class WorkerUnit:
+    """One worker message as a unit of work; it may be run again from the start."""
+
+    __slots__ = ("_actor", "_authority", "_definitions", "_fresh", "_hash", "_leases", "_transitions", "_trees")
+
+    def __init__(
+        self,
+        authority: Authority,
+        transitions: Sequence[WorkerTransition],
+        fresh: Sequence[str],
+        *,
+        leases: Leases,
+        definitions: Definitions,
+        trees: Trees,
+    ) -> None:
+        self._authority = authority
+        self._transitions = transitions
+        self._fresh = fresh
+        self._hash = token_hash(authority.token)
+        self._actor = f"worker:{authority.worker}"
+        self._leases = leases
+        self._definitions = definitions
+        self._trees = trees
+
+    def __call__(self, tx: Tx) -> list[Result[object]]:
+        """Decide in order; the first that is neither applied nor adopted ends the list."""
+        authority = self._authority
+        leased = self._leases.holds(authority.run_id, authority.generation)
+        loader = FactsLoader(tx, self._definitions, self._trees)
+        fresh = iter(self._fresh)
+        results: list[Result[object]] = []
+        for each in self._transitions:
+            result = self._one(loader, each, leased, next(fresh) if isinstance(each, NEEDS_ID) else "")
+            results.append(result)
+            if not isinstance(result, Applied | Adopted):
+                break
+        return results
+
+    def renew(self, tx: Tx) -> Result[None]:
+        """Renew the lease and nothing else; a claim that does not hold any more renews nothing."""
+        authority = self._authority
+        of = FactsLoader(tx, self._definitions, self._trees).run(authority.run_id)
+        if of is None:
+            return no_run(authority.run_id)
+        leased = self._leases.holds(authority.run_id, authority.generation)
+        lost = check_claim(of.queue, authority, self._hash, leased=leased)
+        if lost is not None:
+            return lost
+        self._leases.renew(authority.run_id, authority.generation)
+        return Adopted(None, of.revision)
+
+    def _one(self, loader: FactsLoader, transition: WorkerTransition, leased: bool, fresh: str) -> Result[object]:
+        authority = self._authority
+        of = loader.run(authority.run_id)
+        if of is None:
+            return no_run(authority.run_id)
+        lost = check_claim(of.queue, authority, self._hash, leased=leased)
+
+        def decide() -> Decision[Any]:
+            if lost is not None:
+                return self._without_claim(loader, of, transition, lost)
+            self._leases.renew(authority.run_id, authority.generation)
+            return self._decide(loader, of, transition, fresh)
+
+        result: Result[object] = carry_out(loader.tx, of, decide, actor=self._actor, generation=authority.generation)
+        if isinstance(transition, CompleteRun | FailRun):
+            self._trees.forget(of.run.root)
+        return result
+
+    def _without_claim(
+        self, loader: FactsLoader, of: RunFacts, transition: WorkerTransition, lost: Conflict
+    ) -> Decision[Any]:
+        """Two words count without a claim: a worker's own end, and evidence about its own application."""
+        match transition:
+            case ExitWorker():
+                return decide_exit(of, loader.worker(self._authority.worker), self._authority, transition)
+            case SettleEffect():
+                facts = loader.effect(of, transition.path, transition.visit)
+                worker = loader.worker(self._authority.worker)
+                return decide_evidence(facts, worker, self._authority, transition) or lost
+            case _:
+                return lost
+
+    def _decide(self, loader: FactsLoader, of: RunFacts, transition: WorkerTransition, fresh: str) -> Decision[Any]:
+        match transition:
+            case FinishNode():
+                return decide_finish(loader.finish(of, transition.path), transition)
+            case StartNode():
+                return decide_start(loader.start(of, transition.path), transition)
+            case ReserveEffect():
+                return decide_reserve(loader.effect(of, transition.path, transition.visit, tree=True), transition)
+            case BeginEffect():
+                facts = loader.effect(of, transition.path, transition.visit)
+                return decide_begin(facts, transition, self._authority.generation)
+            case SettleEffect():
+                return decide_settle(loader.effect(of, transition.path, transition.visit), transition)
+            case UpdateNode():
+                return decide_update(loader.finish(of, transition.path), transition)
+            case OpenRequest():
+                return decide_open(loader.request(of, opened=True), transition, fresh)
+            case SubmitCandidate():
+                return decide_submit(loader.request(of, asked=transition.request), transition, fresh, self._actor)
+            case CloseRequest():
+                return decide_close(loader.request(of, asked=transition.request), transition)
+            case CompleteRun():
+                return decide_complete(of, loader.unsettled(of, ending=True))
+            case FailRun():
+                return decide_fail(of, loader.unsettled(of, ending=True), transition)
+            case ParkRun():
+                return decide_park(of, transition, self._actor)
+            case Ready():
+                return decide_ready(of, loader.worker(self._authority.worker), self._authority)
+            case ExitWorker():
+                return decide_exit(of, loader.worker(self._authority.worker), self._authority, transition)
+            case never:
+                assert_never(never)
