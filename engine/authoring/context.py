@@ -1,19 +1,23 @@
 """The context: what a workflow's functions see, a frozen snapshot made of plain data."""
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
-from pathlib import Path
+from __future__ import annotations  # kept unread: reading them would cost more than the rest of the import
+
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from runwright.engine.authoring.errors import OutputMissing
-from runwright.engine.authoring.nodes import MountExit, Node, Place
-from runwright.engine.authoring.values import NodeResult
-from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
     from logging import Logger
+    from pathlib import Path
+
+    from runwright.engine.authoring.nodes import MountExit, Node, Place
+    from runwright.engine.authoring.results import NodeResult
+    from runwright.eventstore.values import Json
 
 I_co = TypeVar("I_co", covariant=True)
 T = TypeVar("T")
@@ -32,7 +36,7 @@ class Update:
     message: str = ""
 
 
-class Outputs(Mapping[str, Json]):
+class Outputs(Mapping[str, "Json"]):
     """The accepted outputs of a workflow by name, as JSON; each reading is a fresh copy.
 
     A way out of a mount is named ``docs[ready]``.
@@ -96,7 +100,7 @@ class Context(Generic[I_co]):
     cwd: Path
     scratch: Path
     deadline: datetime | None
-    log: "Logger" = field(eq=False)
+    log: Logger = field(eq=False)
     _workflow: str
     #: The last visit of each source by its key, the output as JSON.
     _results: Mapping[str, NodeResult[Json]] = field(factory=dict)
@@ -111,10 +115,10 @@ class Context(Generic[I_co]):
         return Outputs(kept, self._why)
 
     @overload
-    def output(self, source: "Node[..., Any, T] | MountExit[T]") -> T: ...
+    def output(self, source: Node[..., Any, T] | MountExit[T]) -> T: ...
     @overload
-    def output(self, source: "Node[..., Any, T] | MountExit[T]", default: D) -> T | D: ...
-    def output(self, source: "Node[..., Any, T] | MountExit[T]", default: D = _NONE) -> T | D:
+    def output(self, source: Node[..., Any, T] | MountExit[T], default: D) -> T | D: ...
+    def output(self, source: Node[..., Any, T] | MountExit[T], default: D = _NONE) -> T | D:
         """The last accepted output of a node, or of a child's way out, by its declared type.
 
         Args:
@@ -132,13 +136,14 @@ class Context(Generic[I_co]):
             raise OutputMissing(source.key, self._why(source.key))
         return default
 
-    def result(self, source: "Node[..., Any, T] | MountExit[T]") -> NodeResult[T] | None:
+    def result(self, source: Node[..., Any, T] | MountExit[T]) -> NodeResult[T] | None:
         """How the last visit of a node ended; ``None`` where it has not ended one in this invocation."""
         result = self._result(source)
         if result is None:
             return None
         output: T | None = source.shape.load(result.output) if result.outcome == "completed" else None
-        return NodeResult(result.outcome, output, result.error, result.started_at, result.finished_at)
+        typed: NodeResult[Any] = result
+        return evolve(typed, output=output)
 
     def visits(self, place: Place) -> int:
         """How often a place was entered in this invocation, an entry under way included."""

@@ -1,14 +1,21 @@
 """What a decorator was told about one node, as it was told: checked and compiled later."""
 
-from collections.abc import Callable, Mapping
-from datetime import timedelta
-from typing import Any, Literal, TypeAlias
+from __future__ import annotations  # kept unread: reading them would cost more than the rest of the import
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import field, frozen
 
-from runwright.engine.authoring.origin import Origin
-from runwright.engine.authoring.values import Choice, Retry, minutes
-from runwright.eventstore.values import Json
+from runwright.engine.authoring.times import minutes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import timedelta
+
+    from runwright.engine.authoring.origin import Origin
+    from runwright.engine.authoring.questions import Choice
+    from runwright.engine.authoring.times import Retry
+    from runwright.eventstore.values import Json
 
 NodeKind: TypeAlias = Literal[
     "agent", "choose", "assistant", "compute", "action", "shell", "notify", "decision", "checkpoint", "wait"
@@ -48,7 +55,7 @@ class Declaration:
     timeout: Any = None
     retry: Retry | None = None
     by: str | None = None
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[str | Choice, ...] = field(default=(), converter=tuple)
     validate: Callable[..., Any] | None = None
     request: Callable[..., Any] | None = None
     observe: Callable[..., Any] | None = None
@@ -65,3 +72,8 @@ class Declaration:
     summary: str | None = None
     protected: bool = False
     after: timedelta | None = None
+
+    @property
+    def choice_names(self) -> tuple[str, ...]:
+        """The names of the choices, however they were written."""
+        return tuple(choice if isinstance(choice, str) else choice.name for choice in self.choices)

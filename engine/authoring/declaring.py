@@ -1,39 +1,44 @@
 """How nodes are declared: one decorator per kind, each with its own options and types."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import timedelta
+from __future__ import annotations  # kept unread: reading them would cost more than the rest of the import
+
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
 
-from runwright.engine.authoring.context import Context
-from runwright.engine.authoring.declaration import DEFAULT_TIMEOUT, Declaration, NodeKind
+from runwright.engine.authoring.declaration import DEFAULT_TIMEOUT, Declaration
 from runwright.engine.authoring.decorators import (
     Acting,
-    Argv,
     Computing,
     Deciding,
-    Pause,
     Prompting,
     Running,
     Stopping,
-    Text,
     Waiting,
 )
 from runwright.engine.authoring.nodes import Node
 from runwright.engine.authoring.origin import calling_line
-from runwright.engine.authoring.values import Choice, Command, Observation, Recovery, Retry, ShellResult
-from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from datetime import timedelta
+
     from typing_extensions import TypeForm
+
+    from runwright.engine.authoring.context import Context
+    from runwright.engine.authoring.declaration import NodeKind
+    from runwright.engine.authoring.decorators import Argv, Pause, Text
+    from runwright.engine.authoring.observations import Observation, Recovery
+    from runwright.engine.authoring.questions import Choice
+    from runwright.engine.authoring.shell import Command, ShellResult
+    from runwright.engine.authoring.times import Retry
+    from runwright.eventstore.values import Json
+
+    Errors: TypeAlias = Sequence[type[BaseException]]
+    #: Seconds, a timedelta, ``None`` for none, or a function of the context.
+    Timeout: TypeAlias = float | timedelta | Callable[[Context["I"]], float | timedelta | None] | None
 
 I = TypeVar("I")  # noqa: E741 (the name of the input's type everywhere in the public surface)
 Q = TypeVar("Q")
 T = TypeVar("T")
-
-Errors: TypeAlias = Sequence[type[BaseException]]
-#: Seconds, a timedelta, ``None`` for none, or a function of the context.
-Timeout: TypeAlias = float | timedelta | Callable[[Context[I]], float | timedelta | None] | None
-
 
 _WORK = {"timeout": DEFAULT_TIMEOUT}
 
@@ -55,7 +60,7 @@ class Declaring(Generic[I]):
     def agent(
         self,
         *,
-        returns: "TypeForm[T]",
+        returns: TypeForm[T],
         by: str = "default",
         validate: Callable[[Context[I], T], None] | None = None,
         name: str = "",
@@ -97,9 +102,8 @@ class Declaring(Generic[I]):
         retry: Retry | None = None,
     ) -> Prompting[I, str]:
         """Ask an agent for one of a few choices; the function returns the prompt, every choice has to be routed."""
-        declared = tuple(Choice(choice) for choice in choices)
-        options: dict[str, Any] = {"by": by, "label": label, "timeout": timeout, "retry": retry}
-        return Prompting(self._declaring("choose", name, {"choices": declared, **options}))
+        options: dict[str, Any] = {"choices": choices, "by": by, "label": label, "timeout": timeout, "retry": retry}
+        return Prompting(self._declaring("choose", name, options))
 
     @overload
     def assistant(self, function: Callable[[Context[I]], Text], /) -> Node[[Context[I]], Text, str]: ...
@@ -266,13 +270,18 @@ class Declaring(Generic[I]):
             name: The node's name.
             label: What views show.
         """
-        declared = tuple(Choice(choice) if isinstance(choice, str) else choice for choice in choices)
-        options: dict[str, Any] = {"audience": audience, "deadline": deadline, "on_timeout": on_timeout}
-        return Deciding(self._declaring("decision", name, {"label": label, "choices": declared, **options}))
+        options: dict[str, Any] = {
+            "choices": choices,
+            "label": label,
+            "audience": audience,
+            "deadline": deadline,
+            "on_timeout": on_timeout,
+        }
+        return Deciding(self._declaring("decision", name, options))
 
     @overload
     def checkpoint(
-        self, *, summary: str, returns: "TypeForm[T]", protected: bool = False, name: str = "", label: str = ""
+        self, *, summary: str, returns: TypeForm[T], protected: bool = False, name: str = "", label: str = ""
     ) -> Stopping[I, T]: ...
     @overload
     def checkpoint(

@@ -1,13 +1,18 @@
 """The decorators that a workflow hands out: each types one way of writing a node's function."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from __future__ import annotations  # kept unread: reading them would cost more than the rest of the import
 
-from runwright.engine.authoring.context import Context
-from runwright.engine.authoring.nodes import Node
-from runwright.engine.authoring.values import Command, Decided, Question
-from runwright.eventstore.values import Json
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from datetime import datetime, timedelta
+
+    from runwright.engine.authoring.context import Context
+    from runwright.engine.authoring.nodes import Node
+    from runwright.engine.authoring.questions import Decided, Question
+    from runwright.engine.authoring.shell import Command
+    from runwright.eventstore.values import Json
 
 I = TypeVar("I")  # noqa: E741 (the name of the input's type everywhere in the public surface)
 Q = TypeVar("Q")
@@ -16,16 +21,12 @@ Text = TypeVar("Text", bound="str | Awaitable[str]")
 Argv = TypeVar("Argv", bound="Sequence[str] | Command | Awaitable[Sequence[str]] | Awaitable[Command]")
 Asking = TypeVar("Asking", bound="str | Question | Awaitable[str] | Awaitable[Question]")
 Pause = TypeVar("Pause", bound="timedelta | datetime | Awaitable[timedelta] | Awaitable[datetime]")
-Value = TypeVar("Value")
-
-#: Takes the plain function, declares the node, and answers it.
-Declare: TypeAlias = Callable[[Callable[..., Any]], Node[..., Any, Any]]
 
 
 class Decorator:
     """What all decorators are: a declaration that waits for its function."""
 
-    def __init__(self, declare: Declare) -> None:
+    def __init__(self, declare: Callable[[Any], Node[..., Any, Any]]) -> None:
         self._declare: Any = declare
 
 

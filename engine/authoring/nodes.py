@@ -1,16 +1,18 @@
 """Nodes, mounts and ways out: what rules name, and what an output is asked of."""
 
-from collections.abc import Callable
+from __future__ import annotations  # kept unread: reading them would cost more than the rest of the import
+
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar, overload
 
-from runwright.engine.authoring.declaration import Declaration
-from runwright.engine.authoring.origin import Origin
-from runwright.eventstore.values import Json
-
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runwright.engine.authoring.conversion import Shape
+    from runwright.engine.authoring.declaration import Declaration
+    from runwright.engine.authoring.origin import Origin
     from runwright.engine.authoring.workflow import Workflow
+    from runwright.eventstore.values import Json
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -61,7 +63,7 @@ class Node(Place, Generic[P, R, T]):
         return self.name
 
     @cached_property
-    def shape(self) -> "Shape":
+    def shape(self) -> Shape:
         """The output's shape.
 
         Raises:
@@ -97,7 +99,7 @@ class Mount(Place):
         name: str,
         workflow: str,
         origin: Origin,
-        child: "Workflow[Any] | str",
+        child: Workflow[Any] | str,
         input: Callable[..., Any],
     ) -> None:
         super().__init__(name, workflow, origin)
@@ -105,10 +107,10 @@ class Mount(Place):
         self.input = input
 
     @overload
-    def __getitem__(self, exit: Exit[T]) -> "MountExit[T]": ...
+    def __getitem__(self, exit: Exit[T]) -> MountExit[T]: ...
     @overload
-    def __getitem__(self, exit: str) -> "MountExit[Json]": ...
-    def __getitem__(self, exit: Exit[Any] | str) -> "MountExit[Any]":
+    def __getitem__(self, exit: str) -> MountExit[Json]: ...
+    def __getitem__(self, exit: Exit[Any] | str) -> MountExit[Any]:
         """The child's way out, as a source of rules and outputs."""
         return MountExit(self, exit)
 
@@ -144,7 +146,7 @@ class MountExit(Generic[T]):
         return f"{self.mount.name}[{self.name}]"
 
     @property
-    def shape(self) -> "Shape":
+    def shape(self) -> Shape:
         """The output's shape: the exit node's, plain JSON where the child is only named."""
         from runwright.engine.authoring.conversion import PLAIN  # when first used: an import stays light
 

@@ -1,12 +1,11 @@
 """Where in the user's files something was written."""
 
 import sys
-from pathlib import Path
 from types import FrameType
 
 from attrs import frozen
 
-_HERE = str(Path(__file__).parent)
+_HERE = __file__.rpartition("/")[0]
 
 
 @frozen

@@ -9,7 +9,8 @@ from runwright.engine.authoring.conversion.classes import Fields
 from runwright.engine.authoring.conversion.jsonschema import Described
 from runwright.engine.authoring.conversion.scalars import OneOf
 from runwright.engine.authoring.declaration import Declaration
-from runwright.engine.authoring.values import Decided, ShellResult
+from runwright.engine.authoring.questions import Decided
+from runwright.engine.authoring.shell import ShellResult
 
 _UNREADABLE = "Import or define the names that it uses at the top of the module, not under TYPE_CHECKING"
 
@@ -42,7 +43,7 @@ def output_shape(declaration: Declaration) -> Shape:
 
 
 def _choices(declaration: Declaration) -> Shape:
-    return OneOf("choice", {choice.name: choice.name for choice in declaration.choices})
+    return OneOf("choice", {name: name for name in declaration.choice_names})
 
 
 def return_type(function: Callable[..., Any] | None) -> Any:

@@ -1,17 +1,23 @@
 """The rules of a workflow as they were written."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from __future__ import annotations  # kept unread: reading them would cost more than the rest of the import
+
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import frozen
 
-from runwright.engine.authoring.nodes import MountExit, Node, Place
-from runwright.engine.authoring.origin import Origin
+from runwright.engine.authoring.nodes import MountExit, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from runwright.engine.authoring.nodes import Place
+    from runwright.engine.authoring.origin import Origin
 
 AnySource: TypeAlias = Node[..., Any, Any] | MountExit[Any]
 
 
-@frozen
+@frozen(eq=False)
 class Entry:
     """Where a run begins."""
 
@@ -19,7 +25,7 @@ class Entry:
     origin: Origin
 
 
-@frozen
+@frozen(eq=False)
 class Then:
     """One place after a source, always."""
 
@@ -28,7 +34,7 @@ class Then:
     origin: Origin
 
 
-@frozen
+@frozen(eq=False)
 class Switch:
     """A place after a source, by a value in its output."""
 
@@ -39,7 +45,7 @@ class Switch:
     origin: Origin
 
 
-@frozen
+@frozen(eq=False)
 class Catch:
     """A place after a bad outcome."""
 
@@ -49,7 +55,7 @@ class Catch:
     origin: Origin
 
 
-@frozen
+@frozen(eq=False)
 class Limit:
     """How often a place is entered in one invocation, and where further entries go."""
 

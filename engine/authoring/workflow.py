@@ -1,24 +1,31 @@
 """The workflow: nodes and rules as people write them, collected as they come and judged by `check`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from __future__ import annotations  # kept unread: reading them would cost more than the rest of the import
+
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from runwright.engine.authoring.context import Context
-from runwright.engine.authoring.declaring import Declaring, I, Timeout
-from runwright.engine.authoring.errors import DefinitionError
-from runwright.engine.authoring.nodes import Exit, Mount, MountExit, Node, Place
+from runwright.engine.authoring.declaring import Declaring, I
+from runwright.engine.authoring.nodes import Exit, Mount
 from runwright.engine.authoring.origin import Origin, calling_frame, calling_line
-from runwright.engine.authoring.rules import Catch, Entry, Limit, Rule, Switch, Then
-from runwright.eventstore.values import Json, JsonObject
+from runwright.engine.authoring.rules import Catch, Entry, Limit, Switch, Then
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from typing_extensions import TypeForm
+
+    from runwright.engine.authoring.context import Context
+    from runwright.engine.authoring.declaring import Timeout
+    from runwright.engine.authoring.errors import DefinitionError
+    from runwright.engine.authoring.nodes import MountExit, Node, Place
+    from runwright.engine.authoring.rules import Rule
+    from runwright.eventstore.values import Json, JsonObject
+
+    #: Finds a child workflow that is named by a reference.
+    Resolve = Callable[[str], "Workflow[Any]"]
 
 C = TypeVar("C")
 T = TypeVar("T")
-
-#: Finds a child workflow that is named by a reference.
-Resolve = Callable[[str], "Workflow[Any]"]
 
 
 class Workflow(Declaring[I]):
@@ -44,7 +51,7 @@ class Workflow(Declaring[I]):
 
     @overload
     def __init__(
-        self: "Workflow[JsonObject]",
+        self: Workflow[JsonObject],
         name: str,
         *,
         max_steps: int = 1000,
@@ -56,7 +63,7 @@ class Workflow(Declaring[I]):
         self,
         name: str,
         *,
-        input: "TypeForm[I]",
+        input: TypeForm[I],
         max_steps: int = 1000,
         timeout: Timeout[I] = None,
         presentation: str | None = None,
@@ -65,7 +72,7 @@ class Workflow(Declaring[I]):
         self,
         name: str,
         *,
-        input: Any = JsonObject,
+        input: Any = dict,
         max_steps: int = 1000,
         timeout: Timeout[Any] = None,
         presentation: str | None = None,
@@ -138,10 +145,10 @@ class Workflow(Declaring[I]):
         self.rules.append(Limit(place, visits, to, calling_line()))
 
     @overload
-    def include(self, name: str, child: "Workflow[C]", *, input: Callable[[Context[I]], C]) -> Mount: ...
+    def include(self, name: str, child: Workflow[C], *, input: Callable[[Context[I]], C]) -> Mount: ...
     @overload
     def include(self, name: str, child: str, *, input: Callable[[Context[I]], JsonObject]) -> Mount: ...
-    def include(self, name: str, child: "Workflow[Any] | str", *, input: Callable[..., Any]) -> Mount:
+    def include(self, name: str, child: Workflow[Any] | str, *, input: Callable[..., Any]) -> Mount:
         """Mount a child workflow.
 
         Args:

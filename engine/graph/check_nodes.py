@@ -13,7 +13,7 @@ from runwright.engine.authoring.errors import DefinitionError
 from runwright.engine.authoring.limits import limit_us
 from runwright.engine.authoring.nodes import Node
 from runwright.engine.authoring.origin import Origin
-from runwright.engine.authoring.values import Retry
+from runwright.engine.authoring.times import Retry
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.graph.problem import problem
 
@@ -129,8 +129,8 @@ def _takes(function: object, count: int) -> bool:
 def _choices(declared: Declaration) -> Iterator[DefinitionError]:
     if declared.kind not in ("choose", "decision"):
         return
-    names = [choice.name for choice in declared.choices]
-    if not names or len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
+    names = declared.choice_names
+    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
         yield problem(
             declared.origin,
             "choices_invalid",

@@ -44,9 +44,7 @@ def _cases(rule: Switch) -> Iterator[DefinitionError]:
         return
     if any(case is not None and type(case) not in (str, int, bool) for case in cases):
         message = "A case is a text, a whole number, a bool or None."
-        yield problem(
-            rule.origin, "case_invalid", message, "For an Enum write the member's value."
-        )
+        yield problem(rule.origin, "case_invalid", message, "For an Enum write the member's value.")
     if any(isinstance(case, bool) for case in cases) and any(type(case) is int and case in (0, 1) for case in cases):
         message = "The cases mix 0 or 1 with False or True, which a dict cannot tell apart."
         yield problem(rule.origin, "case_mixed", message, "Keep one kind.")

@@ -1,23 +1,22 @@
 """From a workflow to a program: its definition as data, and the functions and types behind each path."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from attrs import field, frozen
 
-from runwright.engine.authoring.conversion import Shape, schema_of, shape_of
+from runwright.engine.authoring.conversion import schema_of, shape_of
 from runwright.engine.authoring.declaration import Declaration
 from runwright.engine.authoring.limits import delay_us, limit_us
 from runwright.engine.authoring.nodes import MountExit, Node, Place
 from runwright.engine.authoring.rules import Catch, Entry, Limit, Switch, Then
-from runwright.engine.authoring.values import Retry
+from runwright.engine.authoring.times import Retry
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.errors import WorkflowInvalid
 from runwright.engine.graph.check import check
 from runwright.engine.graph.check_nodes import is_manual
 from runwright.engine.graph.children import Children, Resolve
 from runwright.engine.graph.definition import (
-    BadOutcome,
     Case,
     Contract,
     Definition,
@@ -27,65 +26,7 @@ from runwright.engine.graph.definition import (
 )
 from runwright.engine.graph.definition import Limit as LimitSpec
 from runwright.engine.graph.definition import Switch as SwitchSpec
-
-
-@frozen(kw_only=True, eq=False)
-class Scope:
-    """One workflow as its own functions see it: the root, or a mounted child.
-
-    Attributes:
-        path: The mount's path; empty for the root.
-        workflow: The workflow's name.
-        input: The shape of its input.
-        make_input: Works out a child's input from the parent's context; ``None`` for the root.
-        sources: The node path behind each local name; ``docs[ready]`` for a mount's way out.
-        places: The path behind each local name of a node or a mount.
-    """
-
-    path: str
-    workflow: str
-    input: Shape
-    make_input: Callable[..., Any] | None
-    sources: Mapping[str, str]
-    places: Mapping[str, str]
-
-
-@frozen(kw_only=True, eq=False)
-class NodeCode:
-    """The code behind one path.
-
-    Attributes:
-        path: The full compiled path.
-        scope: The mount that it stands in; empty for the root.
-        declared: Its function and what its decorator was told.
-        shape: The shape of its output.
-    """
-
-    path: str
-    scope: str
-    declared: Declaration
-    shape: Shape
-
-
-@frozen(kw_only=True, eq=False)
-class Program:
-    """A compiled workflow: the definition, and what runs.
-
-    Attributes:
-        definition: The graph as data.
-        nodes: The code by full path.
-        scopes: The workflows inside by mount path; the root's is the empty one.
-        input: The shape of the input.
-        timeout: The run's own limit where it is a function of the context.
-        present: The presentation function, if there is one.
-    """
-
-    definition: Definition
-    nodes: Mapping[str, NodeCode]
-    scopes: Mapping[str, Scope]
-    input: Shape
-    timeout: Callable[..., Any] | None = None
-    present: Callable[..., Any] | None = None
+from runwright.engine.graph.program import Program, Scope
 
 
 def compile_workflow(workflow: Workflow[Any], resolve: Resolve | None = None) -> Program:
@@ -120,7 +61,7 @@ class _Compiler:
 
     children: Children
     nodes: dict[str, NodeSpec] = field(factory=dict)
-    codes: dict[str, NodeCode] = field(factory=dict)
+    written: dict[str, Node[..., Any, Any]] = field(factory=dict)
     mounts: dict[str, MountSpec] = field(factory=dict)
     scopes: dict[str, Scope] = field(factory=dict)
     then: dict[str, str] = field(factory=dict)
@@ -149,7 +90,7 @@ class _Compiler:
         )
         return Program(
             definition=definition,
-            nodes=self.codes,
+            nodes=self.written,
             scopes=self.scopes,
             input=shape_of(root.input),
             timeout=root.timeout if dynamic else None,
@@ -161,7 +102,7 @@ class _Compiler:
         for node in workflow.nodes:
             path = _path(scope, node)
             self.nodes[path] = node_spec(path, node)
-            self.codes[path] = NodeCode(path=path, scope=scope, declared=node.declaration, shape=node.shape)
+            self.written[path] = node
         sources = {node.name: _path(scope, node) for node in workflow.nodes}
         for mount in workflow.mounts:
             child, path = self.children.of(mount), _path(scope, mount)
@@ -226,7 +167,7 @@ def node_spec(path: str, node: Node[..., Any, Any]) -> NodeSpec:
         contract=_contract(declared),
         effect_type=(declared.effect or node.name) if declared.kind in ("action", "shell") else None,
         by=declared.by,
-        choices=tuple(choice.name for choice in declared.choices),
+        choices=declared.choice_names,
         wait_us=None if declared.after is None else delay_us(declared.after),
         deadline_us=None if declared.deadline is None else limit_us(declared.deadline),
         on_timeout=declared.on_timeout,

@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from runwright.engine.authoring.nodes import MountExit as MountExit
     from runwright.engine.authoring.nodes import Node as Node
     from runwright.engine.authoring.nodes import Place as Place
-    from runwright.engine.authoring.values import Absent as Absent
-    from runwright.engine.authoring.values import Choice as Choice
-    from runwright.engine.authoring.values import Command as Command
-    from runwright.engine.authoring.values import Decided as Decided
-    from runwright.engine.authoring.values import NodeError as NodeError
-    from runwright.engine.authoring.values import NodeResult as NodeResult
-    from runwright.engine.authoring.values import Observation as Observation
-    from runwright.engine.authoring.values import OutputFile as OutputFile
-    from runwright.engine.authoring.values import Present as Present
-    from runwright.engine.authoring.values import Question as Question
-    from runwright.engine.authoring.values import Recovery as Recovery
-    from runwright.engine.authoring.values import Retry as Retry
-    from runwright.engine.authoring.values import ShellResult as ShellResult
-    from runwright.engine.authoring.values import Uncertain as Uncertain
-    from runwright.engine.authoring.values import Unclear as Unclear
-    from runwright.engine.authoring.values import days as days
-    from runwright.engine.authoring.values import hours as hours
-    from runwright.engine.authoring.values import minutes as minutes
-    from runwright.engine.authoring.values import seconds as seconds
+    from runwright.engine.authoring.observations import Absent as Absent
+    from runwright.engine.authoring.observations import Observation as Observation
+    from runwright.engine.authoring.observations import Present as Present
+    from runwright.engine.authoring.observations import Recovery as Recovery
+    from runwright.engine.authoring.observations import Uncertain as Uncertain
+    from runwright.engine.authoring.observations import Unclear as Unclear
+    from runwright.engine.authoring.questions import Choice as Choice
+    from runwright.engine.authoring.questions import Decided as Decided
+    from runwright.engine.authoring.questions import Question as Question
+    from runwright.engine.authoring.results import NodeError as NodeError
+    from runwright.engine.authoring.results import NodeResult as NodeResult
+    from runwright.engine.authoring.shell import Command as Command
+    from runwright.engine.authoring.shell import OutputFile as OutputFile
+    from runwright.engine.authoring.shell import ShellResult as ShellResult
+    from runwright.engine.authoring.times import Retry as Retry
+    from runwright.engine.authoring.times import days as days
+    from runwright.engine.authoring.times import hours as hours
+    from runwright.engine.authoring.times import minutes as minutes
+    from runwright.engine.authoring.times import seconds as seconds
     from runwright.engine.authoring.workflow import Workflow as Workflow
     from runwright.eventstore.values import Json as Json
     from runwright.eventstore.values import JsonObject as JsonObject
@@ -42,11 +42,11 @@ _WHERE = {
     f"{_AUTHORING}.context": ("Context",),
     f"{_AUTHORING}.errors": ("DefinitionError", "OutputMissing"),
     f"{_AUTHORING}.nodes": ("Exit", "Mount", "MountExit", "Node", "Place"),
-    f"{_AUTHORING}.values": (
-        *("Absent", "Choice", "Command", "Decided", "NodeError", "NodeResult", "Observation", "OutputFile", "Present"),
-        *("Question", "Recovery", "Retry", "ShellResult", "Uncertain", "Unclear"),
-        *("days", "hours", "minutes", "seconds"),
-    ),
+    f"{_AUTHORING}.observations": ("Absent", "Observation", "Present", "Recovery", "Uncertain", "Unclear"),
+    f"{_AUTHORING}.questions": ("Choice", "Decided", "Question"),
+    f"{_AUTHORING}.results": ("NodeError", "NodeResult"),
+    f"{_AUTHORING}.shell": ("Command", "OutputFile", "ShellResult"),
+    f"{_AUTHORING}.times": ("Retry", "days", "hours", "minutes", "seconds"),
     f"{_AUTHORING}.workflow": ("Workflow",),
     "runwright.eventstore.values": ("Json", "JsonObject"),
 }
