@@ -123,10 +123,11 @@ def _draft(row_class: type) -> type | None:
     slots = row_class.__dict__.get("__slots__")
     if slots is None:
         return None
-    draft = type(f"{row_class.__name__}Draft", (), {"__slots__": tuple(slots)})
+    body = {"__slots__": tuple(slots), "__setattr__": object.__setattr__}
+    draft = type(f"{row_class.__name__}Draft", row_class.__bases__, body)
     trial: Any = object.__new__(draft)
     try:
         trial.__class__ = row_class
-    except TypeError:  # another layout: weak references, a slotted parent
+    except TypeError:  # another layout, by weak references for one
         return None
     return draft

@@ -27,42 +27,50 @@ class MemoryRows:
 
     Args:
         projections: The projections to fold.
+        remember: Whether to remember which event touched each row last.
+
+    Attributes:
+        projections: The projections.
+        position: The position of the last event that was applied.
     """
 
-    def __init__(self, projections: Iterable[Projection[Any]]) -> None:
+    def __init__(self, projections: Iterable[Projection[Any]], *, remember: bool = False) -> None:
         self.projections = tuple(projections)
         self.position = 0
         self._tables: dict[str, dict[Key, Any]] = {each.name: {} for each in self.projections}
-        self._listeners = listeners(self.projections)
-        self._held = {each.name: Held(each) for each in self.projections}
-        self._plans: dict[str, tuple[tuple[Projection[Any], dict[Key, Any], Held | None], ...]] = {
-            event_type: tuple(
-                (each, self._tables[each.name], self._held[each.name] if self._held[each.name].watches else None)
-                for each in found
-            )
-            for event_type, found in self._listeners.items()
+        self._touched: dict[tuple[str, Key], tuple[int, str]] | None = {} if remember else None
+        held = {each.name: Held(each) for each in self.projections}
+        self._plans = {
+            event_type: tuple((each, self._tables[each.name], held[each.name]) for each in found)
+            for event_type, found in listeners(self.projections).items()
         }
 
     def apply(self, recorded: RecordedEvent) -> None:
-        """Evolve every row that the event touches.
+        """Evolve every row that the event touches, or none.
 
         Raises:
             ImpossibleEvent: The event does not fit one of them.
         """
-        for projection, table, held in self._plans.get(recorded.type, ()):
-            key = projection.key(recorded)
-            if key is None:
-                continue
-            before = table.get(key)
-            after = projection.evolve(before, recorded)
-            if after is before:
-                continue
-            if held is not None:
-                held.move(key, before, after, recorded)
-            if after is None:
-                del table[key]
-            else:
-                table[key] = after
+        done: list[tuple[dict[Key, Any], Key, Any, list[tuple[Any, ...]]]] = []
+        try:
+            for projection, table, held in self._plans.get(recorded.type, ()):
+                key = projection.key(recorded)
+                if key is None:
+                    continue
+                if self._touched is not None:
+                    self._touched[projection.name, key] = (recorded.position, recorded.type)
+                before = table.get(key)
+                after = projection.evolve(before, recorded)
+                if after is before:
+                    continue
+                moves = held.move(key, before, after, recorded) if held.watches else []
+                _put(table, key, after)
+                done.append((table, key, before, moves))
+        except BaseException:
+            for table, key, before, moves in reversed(done):
+                _put(table, key, before)
+                Held.undo(moves)
+            raise
         self.position = recorded.position
 
     def get(self, projection: Projection[RowT], *key: str | int) -> RowT | None:
@@ -82,6 +90,17 @@ class MemoryRows:
     def table(self, projection: Projection[RowT]) -> Mapping[Key, RowT]:
         """Answer all rows of a projection by key."""
         return self._tables[projection.name]
+
+    def touched(self, projection: Projection[Any], key: Key) -> tuple[int, str] | None:
+        """Answer position and type of the event that touched a row last, if that was remembered."""
+        return None if self._touched is None else self._touched.get((projection.name, key))
+
+
+def _put(table: dict[Key, Any], key: Key, row: Any) -> None:
+    if row is None:
+        table.pop(key, None)
+    else:
+        table[key] = row
 
 
 def listeners(projections: Iterable[Projection[Any]]) -> dict[str, tuple[Projection[Any], ...]]:

@@ -1,0 +1,258 @@
+"""What a run is shown as: its status, what may be done with it, and the document that says both."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
+
+from attrs import field, frozen
+
+from runwright.eventstore.values import Json, JsonObject
+from runwright.projections.control.effects import EFFECTS
+from runwright.projections.control.queue import QUEUE
+from runwright.projections.control.requests import REQUESTS, UNSETTLED
+from runwright.projections.control.runs import RUNS, RunRow
+from runwright.projections.control.terminal import TERMINAL
+from runwright.projections.control.timers import TIMERS
+from runwright.projections.control.workers import WORKERS
+from runwright.projections.errors import RunUnknown
+from runwright.projections.rows import Rows
+from runwright.projections.shown import shown_time
+
+#: Every display status, those of an end first.
+STATUSES: Final = (
+    "queued",
+    "running",
+    "waiting",
+    "paused",
+    "completed",
+    "continued",
+    "failed",
+    "timed_out",
+    "cancelled",
+    "ambiguous",
+)
+
+#: Park reasons that go on by themselves under a host, by what they wait for, or by another command.
+BY_ITSELF: Final = ("worker_crashed", "host_stopped", "orphaned")
+_NOT_BY_RESUME: Final = ("waiting", "effect_ambiguous")
+
+#: Timers that a run stands still for; the others bound what goes on.
+_AWAITED: Final = ("wait", "retry")
+
+
+class OpenRequest(Protocol):
+    """What a display needs of a request that waits for an answer; a request's row has it."""
+
+    @property
+    def request(self) -> str:
+        """The request ID."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """Its kind, which decides what answers it."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """The node's full path."""
+        ...
+
+    @property
+    def deadline(self) -> int | None:
+        """When it closes (UTC microseconds)."""
+        ...
+
+
+@frozen(kw_only=True)
+class Standing:
+    """The facts that a run is shown by.
+
+    Attributes:
+        run: Its row.
+        queue_state: How the scheduler sees it.
+        reason: The park reason, or ``None``.
+        detail: A safe message about it.
+        since: Since when it is so (UTC microseconds).
+        ambiguous: Its ambiguous effects, by ID.
+        requests: Its requests that are not settled.
+        timers: The kinds of timers that are set.
+        ready: Whether the last thing known of a worker of it is that it was ready.
+        turn_open: Whether a connected coordinator has a turn of it open.
+        presentation: State and time of telling people how it ended, or ``None`` before.
+        revision: The version of its stream.
+        position: The position that all this was read at.
+    """
+
+    run: RunRow
+    queue_state: str
+    reason: str | None
+    detail: str | None
+    since: int
+    ambiguous: tuple[str, ...] = ()
+    requests: Sequence[OpenRequest] = field(default=(), converter=tuple)
+    timers: tuple[str, ...] = ()
+    ready: bool = False
+    turn_open: bool = False
+    presentation: tuple[str, int] | None = None
+    revision: int
+    position: int
+
+
+def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open: bool = False) -> Standing:
+    """Gather the facts of one run.
+
+    Args:
+        rows: Control rows, live or replayed.
+        run_id: The run.
+        revision: The version of its stream.
+        position: The position that the rows stand at.
+        turn_open: Whether a connected coordinator has a turn of it open.
+
+    Raises:
+        RunUnknown: There is no such run.
+    """
+    run, queue = rows.get(RUNS, run_id), rows.get(QUEUE, run_id)
+    if run is None or queue is None:
+        raise RunUnknown(run_id)
+    terminal = rows.get(TERMINAL, run_id)
+    return Standing(
+        run=run,
+        queue_state=queue.state,
+        reason=queue.reason,
+        detail=queue.detail,
+        since=queue.since,
+        ambiguous=tuple(each.effect for each in rows.find(EFFECTS, run_id=run_id, state="ambiguous")),
+        requests=[each for each in rows.find(REQUESTS, run_id=run_id) if each.state in UNSETTLED],
+        timers=tuple(each.kind for each in rows.find(TIMERS, run_id=run_id)),
+        ready=bool(rows.find(WORKERS, run_id=run_id, state="ready")),
+        turn_open=turn_open,
+        presentation=None if terminal is None else (terminal.presentation, terminal.since),
+        revision=revision,
+        position=position,
+    )
+
+
+def display_status(of: Standing, *, held: bool) -> str:
+    """Answer the one status that a run is shown with: the first that holds.
+
+    Args:
+        of: The facts.
+        held: Whether a process holds the store and can have the run's worker at work right now.
+    """
+    if of.run.finished_at is not None:
+        return of.run.status
+    if of.ambiguous:
+        return "ambiguous"
+    if of.run.paused:
+        return "paused"
+    if held and ((of.ready and of.queue_state == "running") or of.turn_open):
+        return "running"
+    if of.requests or of.run.status == "waiting" or any(kind in _AWAITED for kind in of.timers):
+        return "waiting"
+    return "queued"
+
+
+def controls(of: Standing, *, held: bool) -> tuple[str, ...]:
+    """Answer what may be done with a run, the likeliest first.
+
+    ``resume`` is offered where it changes something: a paused run, one parked for a reason that needs somebody,
+    and, while nobody holds the store, any live run that could go on: the command then drives it.
+    """
+    run = of.run
+    if run.finished_at is not None:
+        found = ["resolve"] if of.ambiguous else []
+        if run.status != "continued" and not run.input_erased:
+            found.append("restart")
+        return tuple(found)
+    found = []
+    if of.requests and not run.paused:
+        found.append("answer")
+    if of.ambiguous:
+        found.append("resolve")
+    if _resumable(of, held=held):
+        found.append("resume")
+    if run.started_at is not None and not run.paused and not run.pause_requested:
+        found.append("pause")
+    found.append("cancel")
+    return tuple(found)
+
+
+def _resumable(of: Standing, *, held: bool) -> bool:
+    if of.run.paused:
+        return True
+    if of.ambiguous or of.requests or of.reason == "effect_ambiguous":
+        return False
+    if not held:
+        return True
+    return of.queue_state == "parked" and of.reason not in (*BY_ITSELF, *_NOT_BY_RESUME)
+
+
+def status_document(of: Standing, *, held: bool) -> JsonObject:
+    """Answer what ``status RUN --json`` prints: one shape, ``null`` and never absent."""
+    run = of.run
+    allowed = controls(of, held=held)
+    return {
+        "run_id": run.run_id,
+        "workflow": run.workflow,
+        "status": display_status(of, held=held),
+        "run_status": run.status,
+        "queue_state": of.queue_state,
+        "reason": _reason(of),
+        "node": run.node,
+        "visit": run.visit or None,
+        "attempt": run.attempt or None,
+        "steps": {"used": run.step_base + run.steps, "max": run.max_steps},
+        "session": run.session,
+        "parent_run_id": run.parent,
+        "root_run_id": run.root,
+        "restart_number": run.restart_number,
+        "continued_by": run.continued_by,
+        "created_at": shown_time(run.created_at),
+        "started_at": shown_time(run.started_at),
+        "finished_at": shown_time(run.finished_at),
+        "error": None if run.code is None else {"code": run.code, "message": run.message},
+        "requests": [
+            {
+                "request_id": each.request,
+                "kind": each.kind,
+                "node": each.path,
+                "deadline": shown_time(each.deadline),
+            }
+            for each in of.requests
+        ],
+        "effects": {"ambiguous": len(of.ambiguous)},
+        "presentation": _presentation(of),
+        "controls": list(allowed),
+        "next": list(_lines(of, allowed)),
+        "revision": of.revision,
+        "position": of.position,
+    }
+
+
+def _reason(of: Standing) -> Json:
+    if of.reason is None:
+        return None
+    return {"code": of.reason, "detail": of.detail, "since": shown_time(of.since)}
+
+
+def _presentation(of: Standing) -> Json:
+    state, since = of.presentation or ("none", None)
+    return {"state": state, "since": shown_time(since)}
+
+
+def _lines(of: Standing, allowed: Iterable[str]) -> Iterable[str]:
+    """Write the commands to type now; what can always be done is left out."""
+    for control in allowed:
+        match control:
+            case "answer":
+                yield from (f"runwright answer {each.request}" for each in of.requests)
+            case "resolve":
+                for effect in of.ambiguous:
+                    yield f"runwright resolve {effect} done --result JSON --reason TEXT"
+                    yield f"runwright resolve {effect} not-done --reason TEXT"
+            case "resume" if of.reason == "source_changed":
+                yield f"runwright resume {of.run.run_id} --accept-source"
+            case "resume":
+                yield f"runwright resume {of.run.run_id}"
+            case _:
+                pass
