@@ -1,7 +1,7 @@
 """Carrying a decision out: append, erase, answer; nothing but a typed result comes back (law 4)."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts
@@ -15,41 +15,39 @@ from runwright.projections.errors import ImpossibleEvent
 V = TypeVar("V")
 
 
+#: What a decision, or the append of its events, may be refused with; all of it happens before anything changes.
+REFUSALS: Final = (PayloadTooLarge, ValueRefused, DefinitionUnreadable, ImpossibleEvent)
+
+
 def carry_out(
     tx: Tx,
     of: RunFacts,
-    decide: Callable[[], Decision[V]],
+    decision: Decision[V],
     *,
     actor: str,
     generation: int | None = None,
     command: str | None = None,
     appended: Callable[[Appended], object] | None = None,
 ) -> Result[V]:
-    """Decide, and append what was decided to the run's stream; all of it or nothing.
+    """Append what was decided to the run's stream; all of it or nothing.
 
     Args:
         tx: The transaction.
-        of: The run, as the decision sees it.
-        decide: Loads what else it needs, and decides.
+        of: The run, as the decision saw it.
+        decision: What was decided.
         actor: Who caused it.
         generation: The claim generation it is written under.
         command: The command's key.
         appended: Told where the events stand.
+
+    Raises:
+        PayloadTooLarge: Or another of `REFUSALS`, which `refused` turns into an answer; nothing was changed.
     """
-    try:
-        decision = decide()
-        if not isinstance(decision, Decided):
-            return decision
-        placed = tx.append(
-            f"run/{of.run.run_id}",
-            of.revision,
-            decision.events,
-            actor=actor,
-            generation=generation,
-            command=command,
-        )
-    except (PayloadTooLarge, ValueRefused, DefinitionUnreadable, ImpossibleEvent) as error:
-        return refused(error)
+    if not isinstance(decision, Decided):
+        return decision
+    placed = tx.append(
+        f"run/{of.run.run_id}", of.revision, decision.events, actor=actor, generation=generation, command=command
+    )
     if decision.erases:
         tx.erase(decision.erases)
     if appended is not None:

@@ -20,12 +20,11 @@ from runwright.engine.decisions.resolve import decide_resolve
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Adopted, Applied, Conflict, Result
 from runwright.engine.transitions import receipts
-from runwright.engine.transitions.carry import carry_out, no_run, refused
+from runwright.engine.transitions.carry import REFUSALS, carry_out, no_run, refused
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.facts import FactsLoader
 from runwright.engine.transitions.trees import Trees, input_digest
 from runwright.eventstore.envelope import NEW, Appended
-from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
 from runwright.eventstore.events.definition import DefinitionRecorded, SourcesRecorded
 from runwright.eventstore.events.event import Content
 from runwright.eventstore.transaction import Tx
@@ -33,7 +32,6 @@ from runwright.eventstore.values import JsonObject
 from runwright.projections.control.definitions import DEFINITIONS
 from runwright.projections.control.reservations import RESERVATIONS
 from runwright.projections.control.runs import RUNS
-from runwright.projections.errors import ImpossibleEvent
 
 
 class ClientUnit:
@@ -78,7 +76,10 @@ class ClientUnit:
                 return receipts.reused(receipt)
             return Adopted(receipt.run_id, tx.version(f"run/{receipt.run_id}"))
         placed: list[Appended] = []
-        result = self._decide(loader, placed.append)
+        try:
+            result = self._decide(loader, placed.append)
+        except REFUSALS as error:
+            return refused(error)
         if isinstance(result, Applied):
             first = placed[0].first if placed else None
             receipts.settle(tx, self._caller, operation, self._fingerprint, result.value, first)
@@ -86,47 +87,46 @@ class ClientUnit:
 
     def _decide(self, loader: FactsLoader, appended: Callable[[Appended], object]) -> Result[str]:
         command, by = self._command, self._caller.actor
-        if isinstance(command, QueueRun):
-            return self._queue(loader, command, appended)
-        if isinstance(command, ResolveEffect):
-            facts = loader.resolve(command.effect)
-            if facts is None:
-                return Conflict("not_found", {"what": "effect", "id": command.effect})
-            return self._carry_out(loader.tx, facts.of, lambda: decide_resolve(facts, command, by), None, appended)
-        of = loader.run(command.run_id)
-        if of is None:
-            return no_run(command.run_id)
+        match command:
+            case QueueRun():
+                return self._queue(loader, command, appended)
+            case ResolveEffect():
+                facts = loader.resolve(command.effect)
+                if facts is None:
+                    return Conflict("not_found", {"what": "effect", "id": command.effect})
+                return self._carry_out(loader, facts.of, decide_resolve(facts, command, by), None, appended)
+            case PauseRun() | ResumeRun() | CancelRun():
+                of = loader.run(command.run_id)
+                if of is None:
+                    return no_run(command.run_id)
+                decision = self._steer(loader, of, command, by)
+                result = self._carry_out(loader, of, decision, command.expected, appended)
+                if isinstance(command, ResumeRun) and isinstance(result, Applied):
+                    self._record_accepted(loader, of, command)
+                return result
+            case never:
+                assert_never(never)
 
-        def decide() -> Decision[str]:
-            match command:
-                case PauseRun():
-                    return decide_pause(of, command, by)
-                case ResumeRun():
-                    return self._resume(loader, of, command, by)
-                case CancelRun():
-                    self._trees.forget(of.run.root)
-                    return decide_cancel(of, loader.unsettled(of, ending=not of.ended), command, by)
-                case never:
-                    assert_never(never)
-
-        return self._carry_out(loader.tx, of, decide, command.expected, appended)
+    def _steer(
+        self, loader: FactsLoader, of: RunFacts, command: PauseRun | ResumeRun | CancelRun, by: str
+    ) -> Decision[str]:
+        match command:
+            case PauseRun():
+                return decide_pause(of, command, by)
+            case ResumeRun():
+                return self._resume(loader, of, command, by)
+            case CancelRun():
+                self._trees.forget(of.run.root)
+                return decide_cancel(of, loader.unsettled(of, ending=not of.ended), command, by)
+            case never:
+                assert_never(never)
 
     def _resume(self, loader: FactsLoader, of: RunFacts, command: ResumeRun, by: str) -> Decision[str]:
         accepted = None
         if command.accept is not None:
             new = Definition.from_snapshot(command.accept.snapshot)
             accepted = SourceFacts(loader.definition(of), new)
-        decision = decide_resume(of, loader.unsettled(of, ending=False), command, by, accepted)
-        if isinstance(decision, Decided) and command.accept is not None and command.definition is not None:
-            self._record(
-                loader,
-                command.definition,
-                command.accept.snapshot,
-                command.sources,
-                command.accept.paths,
-                of.run.workflow,
-            )
-        return decision
+        return decide_resume(of, loader.unsettled(of, ending=False), command, by, accepted)
 
     def _queue(self, loader: FactsLoader, command: QueueRun, appended: Callable[[Appended], object]) -> Result[str]:
         tx, rows = loader.tx, loader.rows
@@ -142,14 +142,16 @@ class ClientUnit:
         if not isinstance(decision, Decided):
             return decision
         caller = self._caller
-        try:
-            placed = tx.append(f"run/{command.run_id}", NEW, decision.events, actor=caller.actor, command=caller.key)
-        except (PayloadTooLarge, ValueRefused, ImpossibleEvent) as error:
-            return refused(error)
+        placed = tx.append(f"run/{command.run_id}", NEW, decision.events, actor=caller.actor, command=caller.key)
         appended(placed)
         self._record(loader, command.definition, command.snapshot, command.sources, command.paths, command.workflow)
         self._trees.keep(command.run_id, Tree(self._key, input_digest(self._input_text)))
         return Applied(decision.value, placed.version)
+
+    def _record_accepted(self, loader: FactsLoader, of: RunFacts, command: ResumeRun) -> None:
+        accept, definition = command.accept, command.definition
+        if accept is not None and definition is not None:
+            self._record(loader, definition, accept.snapshot, command.sources, accept.paths, of.run.workflow)
 
     def _record(
         self,
@@ -171,18 +173,14 @@ class ClientUnit:
 
     def _carry_out(
         self,
-        tx: Tx,
+        loader: FactsLoader,
         of: RunFacts,
-        decide: Callable[[], Decision[str]],
+        decision: Decision[str],
         expected: int | None,
         appended: Callable[[Appended], object],
     ) -> Result[str]:
         """Carry a decision out at the revision that the caller expects; adoption needs none."""
-
-        def checked() -> Decision[str]:
-            decision = decide()
-            if isinstance(decision, Decided) and expected not in (None, of.revision):
-                return Conflict("revision_changed", {"run": of.run.run_id, "expected": expected, "actual": of.revision})
-            return decision
-
-        return carry_out(tx, of, checked, actor=self._caller.actor, command=self._caller.key, appended=appended)
+        if isinstance(decision, Decided) and expected not in (None, of.revision):
+            return Conflict("revision_changed", {"run": of.run.run_id, "expected": expected, "actual": of.revision})
+        caller = self._caller
+        return carry_out(loader.tx, of, decision, actor=caller.actor, command=caller.key, appended=appended)

@@ -1,6 +1,5 @@
 """What the process that holds the store asks on its own account: claims, ends it observed, timers."""
 
-from collections.abc import Callable
 from typing import Any, assert_never
 
 from runwright.engine.commands.host import ClaimRun, FireTimer, HostCommand, ParkIdleRun, RecordExit, TimeOutRun
@@ -12,7 +11,7 @@ from runwright.engine.decisions.recovery import decide_exit_observed
 from runwright.engine.decisions.terminal import decide_time_out
 from runwright.engine.decisions.timer import decide_fire
 from runwright.engine.results import Adopted, Applied, Conflict, Result
-from runwright.engine.transitions.carry import carry_out, no_run
+from runwright.engine.transitions.carry import REFUSALS, carry_out, no_run, refused
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.facts import FactsLoader
 from runwright.engine.transitions.leases import Leases
@@ -39,24 +38,27 @@ class HostUnit:
         of = loader.run(command.run_id)
         if of is None:
             return no_run(command.run_id)
-        result: Result[object] = carry_out(tx, of, self._decision(loader, of), actor=self._actor)
+        try:
+            result: Result[object] = carry_out(tx, of, self._decide(loader, of), actor=self._actor)
+        except REFUSALS as error:
+            return refused(error)
         if isinstance(command, ClaimRun) and isinstance(result, Applied | Adopted):
             self._leases.grant(command.run_id, int(str(result.value)))
         return result
 
-    def _decision(self, loader: FactsLoader, of: RunFacts) -> Callable[[], Decision[Any]]:
+    def _decide(self, loader: FactsLoader, of: RunFacts) -> Decision[Any]:
         match command := self._command:
             case ClaimRun():
-                return lambda: decide_claim(of, command)
+                return decide_claim(of, command)
             case RecordExit():
-                return lambda: self._observed(loader, of, command)
+                return self._observed(loader, of, command)
             case FireTimer():
                 ending = command.kind == "run"
-                return lambda: decide_fire(of, loader.unsettled(of, ending=ending), command)
+                return decide_fire(of, loader.unsettled(of, ending=ending), command)
             case TimeOutRun():
-                return lambda: decide_time_out(of, loader.unsettled(of, ending=True))
+                return decide_time_out(of, loader.unsettled(of, ending=True))
             case ParkIdleRun():
-                return lambda: decide_park_idle(of, loader.unsettled(of, ending=False), command, self._actor)
+                return decide_park_idle(of, loader.unsettled(of, ending=False), command, self._actor)
             case never:
                 assert_never(never)
 

@@ -31,7 +31,7 @@ from runwright.engine.decisions.parking import decide_park
 from runwright.engine.decisions.request import decide_close, decide_open, decide_submit
 from runwright.engine.decisions.terminal import decide_complete, decide_fail
 from runwright.engine.results import Adopted, Applied, Conflict, Result
-from runwright.engine.transitions.carry import carry_out, no_run
+from runwright.engine.transitions.carry import REFUSALS, carry_out, no_run, refused
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.facts import FactsLoader
 from runwright.engine.transitions.leases import Leases
@@ -40,6 +40,12 @@ from runwright.eventstore.transaction import Tx
 
 #: Transitions that need a new identity, drawn before the transaction so that it has no side effect.
 NEEDS_ID: Final = (OpenRequest, SubmitCandidate)
+
+#: Transitions that end the run.
+ENDING: Final = (CompleteRun, FailRun)
+
+#: Answers after which a list goes on.
+_GOES_ON: Final = (Applied, Adopted)
 
 
 def token_hash(token: str) -> str:
@@ -81,7 +87,7 @@ class WorkerUnit:
         for each in self._transitions:
             result = self._one(loader, each, leased, next(fresh) if isinstance(each, NEEDS_ID) else "")
             results.append(result)
-            if not isinstance(result, Applied | Adopted):
+            if not isinstance(result, _GOES_ON):
                 break
         return results
 
@@ -104,15 +110,19 @@ class WorkerUnit:
         if of is None:
             return no_run(authority.run_id)
         lost = check_claim(of.queue, authority, self._hash, leased=leased)
-
-        def decide() -> Decision[Any]:
-            if lost is not None:
-                return self._without_claim(loader, of, transition, lost)
-            self._leases.renew(authority.run_id, authority.generation)
-            return self._decide(loader, of, transition, fresh)
-
-        result: Result[object] = carry_out(loader.tx, of, decide, actor=self._actor, generation=authority.generation)
-        if isinstance(transition, CompleteRun | FailRun):
+        try:
+            decision: Decision[Any]
+            if lost is None:
+                self._leases.renew(authority.run_id, authority.generation)
+                decision = self._decide(loader, of, transition, fresh)
+            else:
+                decision = self._without_claim(loader, of, transition, lost)
+            result: Result[object] = carry_out(
+                loader.tx, of, decision, actor=self._actor, generation=authority.generation
+            )
+        except REFUSALS as error:
+            return refused(error)
+        if isinstance(transition, ENDING):
             self._trees.forget(of.run.root)
         return result
 
