@@ -61,7 +61,8 @@ class Effects(Projection[EffectRow]):
     Decided here:
 
     * ``generation`` is that of the last application and stays: late evidence names it.
-    * A settlement written under a generation fits only the application of that generation.
+    * A settlement written under an earlier generation than the last application's does not fit; a later owner may
+      settle what it observed.
     * ``cause`` is why the effect was last released, became ambiguous or was cancelled; settling it clears it.
     * `EffectResolved` says who decided what about an ambiguous effect; the event behind it moves the state.
     """
@@ -154,7 +155,7 @@ class Effects(Projection[EffectRow]):
         return row
 
     def _settle(self, row: EffectRow, recorded: RecordedEvent) -> str:
-        if recorded.generation not in (None, row.generation):
+        if recorded.generation is not None and recorded.generation < (row.generation or 0):
             self.refuse(recorded, f"its last application ran under generation {row.generation}")
         return self._move(row, recorded)
 
