@@ -4,17 +4,15 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from attrs import evolve
-
+from runwright.engine.commands.client import QueueRun
 from runwright.engine.commands.run import Resume, RunCommand, Start
 from runwright.engine.execution.port import NodeState, RunState, SavedEffect, SavedRequest
+from runwright.engine.rundata import Found, RunData
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.events.effect import EffectApplied, EffectReserved
 from runwright.eventstore.events.event import Content
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.request import RequestOpened, RequestRefused, RequestRejected
-from runwright.eventstore.events.run import RunInput
-from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EFFECTS, EffectRow
 from runwright.projections.control.requests import REQUESTS
 from runwright.projections.control.runs import RunRow
@@ -24,22 +22,22 @@ from runwright.projections.rows import Rows
 EventAt = Callable[[int], RecordedEvent | None]
 
 
-def fresh_state(run: RunRow, run_input: Json, scratch: Path) -> RunState:
-    """The state of a root run that has never started; nothing of it has to be read."""
+def fresh_state(queued: QueueRun, scratch: Path) -> RunState:
+    """The state of a run that this process itself has just queued; nothing of it has to be read."""
     return RunState(
-        command=Start(run_id=run.run_id),
-        run_id=run.run_id,
-        root=run.root,
-        workflow=run.workflow,
-        definition=run.definition,
-        input=run_input,
+        command=Start(run_id=queued.run_id),
+        run_id=queued.run_id,
+        root=queued.run_id,
+        workflow=queued.workflow,
+        definition=queued.definition,
+        input=queued.input,
         node=None,
         nodes={},
-        steps=run.step_base + run.steps,
-        max_steps=run.max_steps,
-        cwd=_cwd(run),
+        steps=0,
+        max_steps=queued.max_steps,
+        cwd=_cwd(queued.cwd),
         scratch=scratch,
-        agents={each["name"]: each["kind"] for each in json.loads(run.agents)},
+        agents={each.name: each.kind for each in queued.agents},
     )
 
 
@@ -53,26 +51,29 @@ def read_state(run: RunRow, rows: Rows, event_at: EventAt, scratch: Path) -> Run
         scratch: The run's private folder.
     """
     command: RunCommand = Resume(run_id=run.run_id) if run.started_at is not None else Start(run_id=run.run_id)
-    state = evolve(fresh_state(run, _input(run, event_at), scratch), command=command)
-    if run.node is None:
-        return state
-    nodes = {row.path: _node(row, event_at) for row in rows.find(VISITS, run_id=run.run_id)}
-    return evolve(
-        state,
+    found = RunData(rows, event_at).read_run_input(run.run_id)
+    begun = run.node is not None
+    return RunState(
+        command=command,
+        run_id=run.run_id,
+        root=run.root,
+        workflow=run.workflow,
+        definition=run.definition,
+        input=found.value if isinstance(found, Found) else None,
         node=run.node,
-        nodes=nodes,
-        effect=_effect(run, rows, event_at),
-        request=_request(run, rows, event_at),
+        nodes={row.path: _node(row, event_at) for row in rows.find(VISITS, run_id=run.run_id)} if begun else {},
+        steps=run.step_base + run.steps,
+        max_steps=run.max_steps,
+        cwd=_cwd(run.cwd),
+        scratch=scratch,
+        effect=_effect(run, rows, event_at) if begun else None,
+        request=_request(run, rows, event_at) if begun else None,
+        agents={each["name"]: each["kind"] for each in json.loads(run.agents)},
     )
 
 
-def _cwd(run: RunRow) -> Path:
-    return Path.cwd() if run.cwd is None else Path(run.cwd)
-
-
-def _input(run: RunRow, event_at: EventAt) -> Json:
-    event = _at(event_at, run.input)
-    return event.input.value if isinstance(event, RunInput) and event.input is not None else None
+def _cwd(folder: str | None) -> Path:
+    return Path.cwd() if folder is None else Path(folder)
 
 
 def _node(row: VisitRow, event_at: EventAt) -> NodeState:

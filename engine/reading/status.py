@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
-from attrs import frozen
+from attrs import field, frozen
 
-from runwright.engine.reading.times import rfc3339
+from runwright.engine.reading.times import moment, moment_or_none
 from runwright.eventstore.values import JsonObject
+from runwright.projections.views.status import Standing, controls, display_status, next_lines, status_document
 
 
 @frozen(kw_only=True)
@@ -101,56 +102,64 @@ class Status:
     revision: int
     position: int
 
+    _standing: Standing = field(eq=False, repr=False)
+    _held: bool = field(eq=False, repr=False)
+
+    @classmethod
+    def of(cls, standing: Standing, *, held: bool) -> "Status":
+        """Show a run.
+
+        Args:
+            standing: Its facts, all of one moment.
+            held: Whether a living process holds the store.
+        """
+        run = standing.run
+        state, since = standing.presentation or ("none", None)
+        allowed = controls(standing, held=held)
+        reason = None
+        if standing.reason is not None:
+            reason = Reason(code=standing.reason, detail=standing.detail, since=moment(standing.since))
+        return cls(
+            run_id=run.run_id,
+            workflow=run.workflow,
+            status=display_status(standing, held=held),
+            run_status=run.status,
+            queue_state=standing.queue_state,
+            reason=reason,
+            node=run.node,
+            visit=run.visit or None,
+            attempt=run.attempt or None,
+            steps=Steps(used=run.step_base + run.steps, max=run.max_steps),
+            session=run.session,
+            parent_run_id=run.parent,
+            root_run_id=run.root,
+            restart_number=run.restart_number,
+            continued_by=run.continued_by,
+            created_at=moment(run.created_at),
+            started_at=moment_or_none(run.started_at),
+            finished_at=moment_or_none(run.finished_at),
+            error=None if run.code is None else RunError(code=run.code, message=run.message or ""),
+            requests=tuple(
+                OpenRequest(
+                    request_id=each.request, kind=each.kind, node=each.path, deadline=moment_or_none(each.deadline)
+                )
+                for each in standing.requests
+            ),
+            effects=EffectCounts(ambiguous=len(standing.ambiguous)),
+            presentation=Presentation(state=state, since=moment_or_none(since)),
+            controls=allowed,
+            next=tuple(next_lines(standing, allowed)),
+            revision=standing.revision,
+            position=standing.position,
+            standing=standing,
+            held=held,
+        )
+
     @property
     def ended(self) -> bool:
         """Whether the run is over for good."""
-        return self.run_status in ENDED
+        return self.finished_at is not None
 
     def document(self) -> JsonObject:
         """The status as a JSON object: every field is there, ``null`` where there is nothing."""
-        reason: JsonObject | None = None
-        if self.reason is not None:
-            reason = {"code": self.reason.code, "detail": self.reason.detail, "since": rfc3339(self.reason.since)}
-        error: JsonObject | None = None
-        if self.error is not None:
-            error = {"code": self.error.code, "message": self.error.message}
-        return {
-            "run_id": self.run_id,
-            "workflow": self.workflow,
-            "status": self.status,
-            "run_status": self.run_status,
-            "queue_state": self.queue_state,
-            "reason": reason,
-            "node": self.node,
-            "visit": self.visit,
-            "attempt": self.attempt,
-            "steps": {"used": self.steps.used, "max": self.steps.max},
-            "session": self.session,
-            "parent_run_id": self.parent_run_id,
-            "root_run_id": self.root_run_id,
-            "restart_number": self.restart_number,
-            "continued_by": self.continued_by,
-            "created_at": rfc3339(self.created_at),
-            "started_at": rfc3339(self.started_at),
-            "finished_at": rfc3339(self.finished_at),
-            "error": error,
-            "requests": [
-                {
-                    "request_id": each.request_id,
-                    "kind": each.kind,
-                    "node": each.node,
-                    "deadline": rfc3339(each.deadline),
-                }
-                for each in self.requests
-            ],
-            "effects": {"ambiguous": self.effects.ambiguous},
-            "presentation": {"state": self.presentation.state, "since": rfc3339(self.presentation.since)},
-            "controls": list(self.controls),
-            "next": list(self.next),
-            "revision": self.revision,
-            "position": self.position,
-        }
-
-
-#: Run statuses that are final.
-ENDED = frozenset({"completed", "continued", "failed", "timed_out", "cancelled"})
+        return status_document(self._standing, held=self._held)

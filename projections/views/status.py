@@ -1,9 +1,9 @@
 """What a run is shown as: its status, what may be done with it, and the document that says both."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, Protocol
 
-from attrs import field, frozen
+from attrs import frozen
 
 from runwright.eventstore.values import Json, JsonObject
 from runwright.projections.control.effects import EFFECTS
@@ -89,7 +89,7 @@ class Standing:
     detail: str | None
     since: int
     ambiguous: tuple[str, ...] = ()
-    requests: Sequence[OpenRequest] = field(default=(), converter=tuple)
+    requests: tuple[OpenRequest, ...] = ()
     timers: tuple[str, ...] = ()
     ready: bool = False
     turn_open: bool = False
@@ -122,7 +122,7 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
         detail=queue.detail,
         since=queue.since,
         ambiguous=tuple(each.effect for each in rows.find(EFFECTS, run_id=run_id, state="ambiguous")),
-        requests=[each for each in rows.find(REQUESTS, run_id=run_id) if each.state in UNSETTLED],
+        requests=tuple(each for each in rows.find(REQUESTS, run_id=run_id) if each.state in UNSETTLED),
         timers=tuple(each.kind for each in rows.find(TIMERS, run_id=run_id)),
         ready=bool(rows.find(WORKERS, run_id=run_id, state="ready")),
         turn_open=turn_open,
@@ -223,7 +223,7 @@ def status_document(of: Standing, *, held: bool) -> JsonObject:
         "effects": {"ambiguous": len(of.ambiguous)},
         "presentation": _presentation(of),
         "controls": list(allowed),
-        "next": list(_lines(of, allowed)),
+        "next": list(next_lines(of, allowed)),
         "revision": of.revision,
         "position": of.position,
     }
@@ -240,7 +240,7 @@ def _presentation(of: Standing) -> Json:
     return {"state": state, "since": shown_time(since)}
 
 
-def _lines(of: Standing, allowed: Iterable[str]) -> Iterable[str]:
+def next_lines(of: Standing, allowed: Iterable[str]) -> Iterable[str]:
     """Write the commands to type now; what can always be done is left out."""
     for control in allowed:
         match control:

@@ -1,0 +1,70 @@
+"""From what people type to whole IDs: ``@last``, a whole ID, or its last four or more characters where unique."""
+
+import re
+from typing import Any
+
+from runwright.engine.errors import AmbiguousId, NotFound
+from runwright.engine.reading.moment import Moment
+from runwright.projections.control.effects import EFFECTS
+from runwright.projections.control.requests import REQUESTS
+from runwright.projections.control.runs import RUNS
+from runwright.projections.projection import Projection
+from runwright.projections.query import Condition, Query
+
+LAST = "@last"
+
+#: The shortest part of an ID that is looked for, and how many candidates are named.
+SHORTEST = 4
+CANDIDATES = 5
+
+_PART = re.compile(r"[0-9a-z]{4,64}")
+
+
+def find_run(moment: Moment, text: str, *, project: str | None = None) -> str:
+    """The ID of the run that somebody named.
+
+    Args:
+        moment: Where to look.
+        text: ``@last``, an ID, or its end.
+        project: The project folder that ``@last`` is about; ``None`` for all.
+
+    Raises:
+        NotFound: There is no such run.
+        AmbiguousId: Several end like this.
+    """
+    if text == LAST:
+        where = () if project is None else (Condition("project", "=", project),)
+        found = moment.query(Query(projection=RUNS, where=where, sort=(("run_id", True),), limit=1)).items
+        if not found:
+            raise NotFound("run", text)
+        return str(found[0]["run_id"])
+    return _find(moment, RUNS, "run", text)
+
+
+def find_effect(moment: Moment, text: str) -> str:
+    """The ID of the effect that somebody named; raises as `find_run`."""
+    return _find(moment, EFFECTS, "effect", text)
+
+
+def find_request(moment: Moment, text: str) -> str:
+    """The ID of the request that somebody named; raises as `find_run`."""
+    return _find(moment, REQUESTS, "request", text)
+
+
+def _find(moment: Moment, projection: Projection[Any], what: str, text: str) -> str:
+    if moment.rows.get(projection, text) is not None:
+        return text
+    (key,) = projection.key_columns
+    part = text.lower()
+    if _PART.fullmatch(part) is None:
+        raise NotFound(what, text)
+    where = (Condition(key, "~", f"*{part}"),)
+    found = [
+        str(item[key])
+        for item in moment.query(Query(projection=projection, where=where, sort=((key, True),), limit=CANDIDATES)).items
+    ]
+    if not found:
+        raise NotFound(what, text)
+    if len(found) > 1:
+        raise AmbiguousId(what, text, found)
+    return found[0]

@@ -1,0 +1,82 @@
+"""One moment of a store, asked about runs: every answer names the position it was read at."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from runwright.engine.errors import NotFound
+from runwright.engine.processes import is_alive
+from runwright.engine.reading.status import Status
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.events.host import HostStarted
+from runwright.eventstore.log import EventLog, LogReader
+from runwright.eventstore.snapshot import Snapshot
+from runwright.projections.control.runs import RUNS, RunRow
+from runwright.projections.query import Page, Query, query_table
+from runwright.projections.sql_rows import SqlRows
+from runwright.projections.views.status import standing
+
+
+class Moment:
+    """A snapshot with its control rows.
+
+    Attributes:
+        rows: The control rows.
+        position: The head it was taken at.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self.rows = SqlRows(snapshot.connection)
+        self.position = snapshot.position()
+
+    def run(self, run_id: str) -> RunRow:
+        """A run's row.
+
+        Raises:
+            NotFound: There is no such run.
+        """
+        row = self.rows.get(RUNS, run_id)
+        if row is None:
+            raise NotFound("run", run_id)
+        return row
+
+    def status(self, run_id: str, *, held: bool) -> Status:
+        """A run's status.
+
+        Args:
+            run_id: The run.
+            held: Whether a living process holds the store.
+
+        Raises:
+            NotFound: There is no such run.
+        """
+        self.run(run_id)
+        revision = self._snapshot.version(f"run/{run_id}")
+        return Status.of(standing(self.rows, run_id, revision=revision, position=self.position), held=held)
+
+    def query(self, query: Query) -> Page:
+        """A page of a projection's rows, as people are shown them."""
+        return query_table(self._snapshot.connection, query)
+
+    def event(self, position: int | None) -> RecordedEvent | None:
+        """The event at a position."""
+        return None if position is None else self._snapshot.event(position)
+
+
+@contextmanager
+def moment_of(log: LogReader) -> Iterator[Moment]:
+    """Look at a log as it stands now; nothing may be kept from it but rows."""
+    with log.snapshot() as snapshot:
+        yield Moment(snapshot)
+
+
+def is_held(log: LogReader) -> bool:
+    """Whether a living process holds the store, as far as can be told from here."""
+    if isinstance(log, EventLog):
+        return True
+    with log.snapshot() as snapshot:
+        last = snapshot.version("host")
+    for recorded in log.read("host", last) if last else ():
+        event = recorded.event
+        return isinstance(event, HostStarted) and is_alive(event.process) is not False
+    return False
