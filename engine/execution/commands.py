@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from runwright.engine.authoring.values import Command
+from runwright.engine.authoring.shell import Command
 from runwright.eventstore.values import Json, JsonObject
 
 

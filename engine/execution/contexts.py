@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from runwright.engine.authoring.context import Context, Update
-from runwright.engine.authoring.values import NodeError, NodeResult
+from runwright.engine.authoring.results import NodeError, NodeResult
 from runwright.engine.commands.worker import Outcome
 from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.port import NodeState, RunState
-from runwright.engine.graph.compile import Program
+from runwright.engine.graph.program import Program
 from runwright.eventstore.values import Json
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,7 +43,7 @@ def build_context(
         log: The run's output log.
         report: Takes progress: key and update.
     """
-    scope = program.scopes[program.nodes[path].scope]
+    scope = program.scope_of(path)
     return Context(
         input=program.input.load(state.input),
         run_id=state.run_id,

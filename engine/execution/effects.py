@@ -4,7 +4,7 @@ from typing import Literal, Protocol
 
 from attrs import evolve
 
-from runwright.engine.authoring.values import Absent, Present, Unclear
+from runwright.engine.authoring.observations import Absent, Present, Unclear
 from runwright.engine.commands.worker import BeginEffect, EffectGrant, ParkRun, ReserveEffect, SettleEffect
 from runwright.engine.execution.calling import outlived, returned
 from runwright.engine.execution.failures import Failure, NodeFailure

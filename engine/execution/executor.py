@@ -30,7 +30,7 @@ from runwright.engine.execution.runners.shell import run_shell
 from runwright.engine.execution.runners.wait import run_wait
 from runwright.engine.execution.visit import Ended, Outcome, Parked, Visit, tries_again
 from runwright.engine.execution.walk import Refused, Walk
-from runwright.engine.graph.compile import Program
+from runwright.engine.graph.program import Program
 from runwright.engine.graph.route import Complete, Go, Route, RouteMissing, Uncaught, first, route
 
 WorkerEnd: TypeAlias = Literal["finished", "parked", "failed", "claim_lost"]

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from runwright.engine.authoring.conversion import NotConvertible, Shape
 from runwright.engine.authoring.declaration import Declaration
-from runwright.engine.authoring.values import Uncertain
+from runwright.engine.authoring.observations import Uncertain
 from runwright.engine.execution.calling import OutOfTime
 from runwright.engine.execution.masking import cut, mask
 from runwright.eventstore.errors import PayloadTooLarge, ValueRefused

@@ -1,15 +1,15 @@
 """One attempt of one visit under way, and the ways it can end."""
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
 
 from runwright.engine.authoring.context import Context
 from runwright.engine.authoring.declaration import Declaration
+from runwright.engine.authoring.nodes import Node
 from runwright.engine.commands.worker import ParkRun, StartNode, WorkerTransition
 from runwright.engine.execution.failures import Failure
 from runwright.engine.execution.port import SavedEffect, SavedRequest
-from runwright.engine.graph.compile import NodeCode
 from runwright.engine.graph.definition import NodeSpec
 from runwright.eventstore.values import Json
 
@@ -68,7 +68,7 @@ class Visit:
 
     Attributes:
         spec: The compiled node.
-        code: The node's functions and the shape of its output.
+        node: The node as it was written.
         number: The visit.
         attempt: The attempt.
         deadline: When its time is up (UTC microseconds), fixed once per attempt.
@@ -79,7 +79,7 @@ class Visit:
     """
 
     spec: NodeSpec
-    code: NodeCode
+    node: Node[..., Any, Any]
     number: int
     attempt: int
     deadline: int | None
@@ -97,7 +97,7 @@ class Visit:
     @property
     def declaration(self) -> Declaration:
         """What the node's decorator was told."""
-        return self.code.declared
+        return self.node.declaration
 
     def opening(self) -> tuple[StartNode, ...]:
         """What starts the attempt: once, and only where it is not open already."""

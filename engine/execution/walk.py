@@ -15,8 +15,8 @@ from runwright.engine.execution.contexts import build_context
 from runwright.engine.execution.failures import NodeFailure, classify, trace
 from runwright.engine.execution.port import NodeState, Port, RunState, SavedEffect
 from runwright.engine.execution.visit import Ended, Visit
-from runwright.engine.graph.compile import Program
 from runwright.engine.graph.definition import Definition
+from runwright.engine.graph.program import Program
 from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequired
 
 T = TypeVar("T")
@@ -179,7 +179,7 @@ class Walk:
     def _visit(self, node: NodeState) -> Visit:
         return Visit(
             spec=self.definition.nodes[node.path],
-            code=self.program.nodes[node.path],
+            node=self.program.nodes[node.path],
             number=node.visits,
             attempt=node.attempt,
             deadline=node.deadline,

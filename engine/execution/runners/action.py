@@ -34,7 +34,7 @@ class _Action:
         assert function is not None
         arguments = () if self._declared.request is None else (self._request_shape.load(request),)
         value = await self._walk.call(self._visit, function, self._visit.context, *arguments)
-        return stored(self._visit.code.shape, value)
+        return stored(self._visit.node.shape, value)
 
     async def observe(self, request: Json) -> object:
         observe = self._declared.observe
@@ -43,7 +43,7 @@ class _Action:
         return await self._walk.call_within(self._visit, OBSERVE_LIMIT, observe, self._visit.context, asked)
 
     def present(self, result: object) -> Json:
-        return stored(self._visit.code.shape, result)
+        return stored(self._visit.node.shape, result)
 
     async def output(self, result: Json) -> Json:
         return result

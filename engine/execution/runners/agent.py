@@ -120,7 +120,7 @@ class _Asking:
 
     async def _check(self, value: object) -> _Accepted | _Refusal:
         """By its type first, then by the node's own function."""
-        shape = self._visit.code.shape
+        shape = self._visit.node.shape
         if self._visit.spec.kind == "choose" and isinstance(value, str):
             value = value.strip()
         try:

@@ -12,6 +12,6 @@ async def run_compute(walk: Walk, visit: Visit) -> Ended:
     assert function is not None
     try:
         value = await walk.call(visit, function, visit.context)
-        return Ended(outcome="completed", output=stored(visit.code.shape, value))
+        return Ended(outcome="completed", output=stored(visit.node.shape, value))
     except NodeFailure as error:
         return Ended.badly(error.failure)

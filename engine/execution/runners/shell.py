@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 from runwright.engine.authoring.conversion import PLAIN, shape_of
-from runwright.engine.authoring.values import Command, OutputFile, ShellResult
+from runwright.engine.authoring.shell import Command, OutputFile, ShellResult
 from runwright.engine.execution.calling import OutOfTime
 from runwright.engine.execution.child import RUN_MARK, ChildEnd, run_child
 from runwright.engine.execution.commands import as_command, as_request, from_request
@@ -80,7 +80,7 @@ class _Shell:
         if self._declared.parse is None:
             return result
         value = await self._walk.call(self._visit, self._declared.parse, _RESULT.load(result))
-        return stored(self._visit.code.shape, value)
+        return stored(self._visit.node.shape, value)
 
     async def _command(self) -> Command:
         """The command as the function wrote it; asked once."""
