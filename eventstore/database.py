@@ -6,7 +6,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -35,6 +35,9 @@ OLDEST = (3, 37, 0)
 BUSY_TIMEOUT = 5000
 #: To what size a WAL that grew behind a long reader is cut back (bytes).
 JOURNAL_LIMIT = 16 * 1024 * 1024
+
+#: Pages of a copy between two calls of its progress.
+_COPIED_AT_ONCE = 2048
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -123,7 +126,8 @@ def execute_bounded(
 
 def schema(connection: sqlalchemy.Connection) -> dict[str, str]:
     """Answer the statement of each table, index and trigger, as it was executed, by name."""
-    schema = sqlalchemy.table("sqlite_schema", sqlalchemy.column("name"), sqlalchemy.column("sql"))
+    # By its older name: SQLite 3.40 knows no column as `sqlite_schema.name`.
+    schema = sqlalchemy.table("sqlite_master", sqlalchemy.column("name"), sqlalchemy.column("sql"))
     return dict(execute(connection, Statement.of(sqlalchemy.select(schema).where(schema.c.sql.is_not(None)))))
 
 
@@ -183,6 +187,12 @@ def connect_frozen(path: Path, *, immutable: bool) -> sqlalchemy.Connection:
     return _connect(path, "mode=ro&immutable=1" if immutable else "mode=ro", [*settings, ("query_only", 1, 1)])
 
 
+def connect_cut(path: Path) -> sqlalchemy.Connection:
+    """Open what is left of a file that is shorter than its header says, which SQLite refuses otherwise."""
+    settings = [each for each in _SETTINGS if each[0] != "journal_size_limit"]
+    return _connect(path, "mode=ro&immutable=1", [("writable_schema", "ON", 1), ("query_only", 1, 1), *settings])
+
+
 _FULLFSYNC: list[tuple[str, object, object]] = (
     [("fullfsync", 1, 1), ("checkpoint_fullfsync", 1, 1)] if sys.platform == "darwin" else []
 )
@@ -210,10 +220,10 @@ _connected: dict[Identity, int] = {}
 _inherited: set[Identity] = set()
 
 
-def identity(path: Path) -> Identity | None:
+def identity(path: Path | str) -> Identity | None:
     """Answer the device and inode of a file, or ``None`` where there is none."""
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - asked twice before each commit, and a `Path` costs more than the call
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
@@ -333,6 +343,33 @@ def is_damaged(connection: sqlalchemy.Connection, *, deep: bool = False) -> bool
             raise translate(error, path_of(connection)) from None
         return True
     return any(text != "ok" and _ABOUT_CONTENT.match(text) is None for (text,) in found)
+
+
+def copy(connection: sqlalchemy.Connection, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
+    """Copy a store, with what stands in its WAL, into one file: as it is now, whatever commits meanwhile.
+
+    Args:
+        connection: A connection to the store that only reads.
+        target: An empty file.
+        progress: Called now and then with the pages copied and their number.
+
+    Raises:
+        StoreError: SQLite could not, in our words.
+    """
+    source = driver(connection)
+
+    def tell(_status: int, left: int, pages: int) -> None:
+        if progress is not None:
+            progress(pages - left, pages)
+
+    with translated(target), closing(sqlite3.connect(target, isolation_level=None)) as copied:
+        source.execute("BEGIN")  # one moment: without it, the copy begins anew with each commit of the holder
+        try:
+            source.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            source.backup(copied, pages=_COPIED_AT_ONCE, progress=tell)
+        finally:
+            source.execute("ROLLBACK")
+        copied.execute("PRAGMA journal_mode=DELETE")  # whole in one file, so that it can be carried away
 
 
 # --- errors -----------------------------------------------------------------------------------------------

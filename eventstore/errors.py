@@ -27,6 +27,7 @@ StoreError
 ├── ExportDamaged           an export does not hold
 ├── ExportIncomplete        an export lacks what an import needs
 ├── TargetExists            a file stands where a backup should go
+├── TargetUnwritable        a backup cannot be written there
 ├── UnsafeFilesystem        it stands on a network or shared file system
 ├── UnsafeHome              others could reach it
 └── SqliteTooOld            this Python's SQLite cannot hold it
@@ -375,6 +376,17 @@ class TargetExists(StoreError):
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path} exists already.", "Name a file that does not exist yet.")
         self.path = path
+
+
+class TargetUnwritable(StoreError):
+    """A backup cannot be written where it should go."""
+
+    code = "target_unwritable"
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path} cannot be written: {reason}.", "Name a file in a folder that you may write to.")
+        self.path = path
+        self.reason = reason
 
 
 class UnsafeFilesystem(StoreError):

@@ -5,10 +5,13 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from runwright.eventstore import chain, filesystem, opening
+import sqlalchemy
+
+from runwright.eventstore import chain, filesystem, identity, opening
 from runwright.eventstore.envelope import NEW, Head
 from runwright.eventstore.errors import StoreError, StoreMissing
 from runwright.eventstore.events.log import LogCreated
@@ -28,6 +31,9 @@ T = TypeVar("T")
 
 PRODUCT = "runwright"
 
+#: Seconds between two heads written into ``store.id`` while events are committed.
+NOTE_EVERY = 60.0
+
 
 def wall_clock_us() -> int:
     """Answer the wall clock in UTC microseconds."""
@@ -42,6 +48,8 @@ class EventLog(LogReader):
         self._lock = lock
         self._signal = Signal()
         self._writer: Writer | None = None
+        #: When ``store.id`` was last written, on the monotonic clock; ``None`` while this is no store of its own.
+        self._noted: float | None = None
         self._closing = threading.Lock()
 
     @classmethod
@@ -55,6 +63,7 @@ class EventLog(LogReader):
         random: Callable[[int], bytes] = os.urandom,
         wait_lock: float | None = None,
         unsafe_filesystem: bool = False,
+        adopting: bool = False,
     ) -> "EventLog":
         """Take the store, building it where there is none.
 
@@ -66,9 +75,11 @@ class EventLog(LogReader):
             random: Where salts and the log's ID come from.
             wait_lock: How many seconds to wait for another holder; ``None`` not at all.
             unsafe_filesystem: Whether to open it on a network file system, too, without a WAL.
+            adopting: Whether to open also a store that is not this place's own; `identity.adopt` alone does.
 
         Raises:
             StoreInUse: Another process holds it.
+            StoreReadonly: It was copied, restored or imported, and nobody adopted it.
             StoreForeign: The file is not ours; and its kin `StoreNewer`, `StoreLayoutDiffers`, `StoreCorrupt`.
             UnsafeHome: Others could reach the directory.
             UnsafeFilesystem: The directory is on a network or shared file system.
@@ -79,7 +90,7 @@ class EventLog(LogReader):
             filesystem.check(home)
         log = cls(place, StoreLock.take(place, wait=wait_lock))
         try:
-            log._open(layout, control, clock, random, wal=not unsafe_filesystem)
+            log._open(layout, control, clock, random, wal=not unsafe_filesystem, adopting=adopting)
         except BaseException:
             log.close()
             raise
@@ -93,14 +104,19 @@ class EventLog(LogReader):
         random: Callable[[int], bytes],
         *,
         wal: bool,
+        adopting: bool,
     ) -> None:
+        def own(connection: sqlalchemy.Connection) -> None:
+            if not adopting:
+                identity.require_own(self.home, connection)
+
         try:
             opening.check_header(self.home.log)
         except StoreMissing:
             opening.build(self.home, layout)
             examined = True
         else:
-            examined = opening.examine(self.home.log, layout)
+            examined = opening.examine(self.home.log, layout, own)
         new_id = random(16).hex()
         self._writer = writer = Writer(
             self.home.log,
@@ -108,17 +124,39 @@ class EventLog(LogReader):
             Head(0, chain.genesis(new_id)),
             clock=clock,
             random=random,
-            notify=lambda head: self._signal.advance(head.position),
+            notify=self._committed,
             wal=wal,
         )
         if not examined:
-            opening.check(self.home.log, layout, self._connect())
+            opening.check(self.home.log, layout, self._connect(), own)
         if writer.head.position == 0:
+            # Before the first event: a crash between the two leaves no store that looks like a copy.
+            identity.write(self.home, new_id, writer.head)
             created = LogCreated(product=PRODUCT, schema=SCHEMA, layout=layout.digest, log_id=new_id)
             self.transact(lambda tx: tx.append("log", NEW, [created], actor=STORE_ACTOR)).result()
         with self._borrowed() as connection:
             self.log_id = opening.read_log_id(self.home.log, connection)
         self._signal.advance(writer.head.position)
+        if not adopting:
+            self.note_head()
+
+    def note_head(self) -> None:
+        """Write the committed head into ``store.id``: this file, up to here, is this place's own.
+
+        Raises:
+            StoreFull: The disk takes no more; what stood in ``store.id`` stays.
+        """
+        identity.write(self.home, self.log_id, self.head())
+        self._noted = time.monotonic()
+
+    def _committed(self, head: Head) -> None:
+        """Hear of a commit, on the writer's thread."""
+        self._signal.advance(head.position)
+        if self._noted is not None and time.monotonic() - self._noted >= NOTE_EVERY:
+            self._noted = time.monotonic()
+            with suppress(StoreError):
+                # An older head proves the same; the next minute, or the end, writes a newer one.
+                identity.write(self.home, self.log_id, head)
 
     @property
     def failed(self) -> StoreError | None:
@@ -163,6 +201,25 @@ class EventLog(LogReader):
         writer.queue.put_chore(chore)
         return bool(chore.future.result())
 
+    def maintain(self, change: Callable[[sqlalchemy.Connection], T], beside: Path) -> T:
+        """Change rows that follow from the log, in a transaction of its own, when nothing else waits.
+
+        Args:
+            change: Changes them on the connection it gets; it runs on the writer's thread, so the log stands
+                still, and what was remembered of the rows is forgotten afterwards.
+            beside: A database that the change finds attached as ``beside``.
+
+        Returns:
+            What the change returned.
+        """
+        self._check_usable()
+        assert self._writer is not None
+        writer = self._writer
+        chore = Chore(lambda: writer.maintain(change, beside))
+        writer.queue.put_chore(chore)
+        result: T = chore.future.result()
+        return result
+
     def head(self) -> Head:
         """Answer the last committed position and its hash."""
         self._check_usable()
@@ -183,4 +240,9 @@ class EventLog(LogReader):
             super().close()
             if self._writer is not None:
                 self._writer.close()
+                if self._noted is not None:
+                    self._noted = None
+                    with suppress(StoreError):
+                        # The older head that stays there proves the same.
+                        identity.write(self.home, self.log_id, self._writer.head)
             self._lock.release()

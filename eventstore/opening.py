@@ -3,7 +3,9 @@
 import os
 import shutil
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import sqlalchemy
 from attrs import frozen
@@ -33,6 +35,9 @@ _WAL_FORMAT = 3_007_000
 
 _LAST = Statement.of(sqlalchemy.select(events).order_by(events.c.position.desc()).limit(2))
 _FIRST = Statement.of(sqlalchemy.select(events).where(events.c.position == 1))
+
+#: Looks at something in a store, through a connection that it does not keep.
+Look: TypeAlias = Callable[[sqlalchemy.Connection], None]
 
 
 @frozen
@@ -125,10 +130,15 @@ def _check_journal(journal: Path, header: _Header) -> None:
         raise StoreForeign(journal, "it is not the journal of the store beside it")
 
 
-def examine(path: Path, layout: Layout | None) -> bool:
+def examine(path: Path, layout: Layout | None, also: Look = lambda _: None) -> bool:
     """Check layout, head row and last event of a store that nobody writes, leaving every byte as it was.
 
     The caller holds the store's lock.
+
+    Args:
+        path: The store.
+        layout: The layout it must have.
+        also: What else to look at, as `check` has it.
 
     Returns:
         Whether it could be looked at like that. Where this process reads it already, or a journal has to be
@@ -142,7 +152,7 @@ def examine(path: Path, layout: Layout | None) -> bool:
         if database.is_connected(path) or _size(_beside(path, "-journal")):
             return False
         if not _size(_beside(path, "-wal")):
-            check(path, layout, database.connect_frozen(path, immutable=True))
+            check(path, layout, database.connect_frozen(path, immutable=True), also)
             return True
         # SQLite makes a -shm beside a WAL, also for a reader: give it other names of the same two files to look at.
         folder = path.with_name("look")
@@ -151,14 +161,20 @@ def examine(path: Path, layout: Layout | None) -> bool:
         try:
             for suffix in ("", "-wal"):
                 os.link(_beside(path, suffix), _beside(folder / path.name, suffix))
-            check(path, layout, database.connect_frozen(folder / path.name, immutable=False))
+            check(path, layout, database.connect_frozen(folder / path.name, immutable=False), also)
         finally:
             shutil.rmtree(folder)
         return True
 
 
-def check(path: Path, layout: Layout | None, connection: sqlalchemy.Connection) -> None:
+def check(path: Path, layout: Layout | None, connection: sqlalchemy.Connection, also: Look = lambda _: None) -> None:
     """Check layout, head row and the last event's hash on a connection, and close that.
+
+    Args:
+        path: The store.
+        layout: The layout it must have.
+        connection: The connection.
+        also: What else to look at on it; not called where there are no events.
 
     Raises:
         StoreLayoutDiffers: Its tables are laid out otherwise.
@@ -182,6 +198,7 @@ def check(path: Path, layout: Layout | None, connection: sqlalchemy.Connection) 
             previous = chain.genesis(read_log_id(path, connection))
         if chain.hash_after(previous, last) != last.hash:
             raise StoreCorrupt(path, f"the hash of its last event, at position {last.position}, does not hold")
+        also(connection)
 
 
 def check_layout(path: Path, layout: Layout, connection: sqlalchemy.Connection) -> None:
@@ -219,17 +236,28 @@ def read_log_id(path: Path, connection: sqlalchemy.Connection) -> str:
     return event.log_id
 
 
-def build(home: Home, layout: Layout) -> None:
+def build(home: Home, layout: Layout, fill: Look = lambda _: None) -> None:
     """Build a new store: under another name first, whole and on disk before it has its own.
 
     The caller holds the store's lock and knows that there is no store.
+
+    Args:
+        home: Where it goes.
+        layout: Its layout.
+        fill: Puts events into it; when it raises, nothing is left behind.
     """
     new = home.log.with_name(home.log.name + ".new")
     for left in (new, _beside(new, "-journal")):  # by a crash
         left.unlink(missing_ok=True)
     os.close(create_file(new))
-    with database.connect_writer(new, wal=False) as connection, database.translated(new):
-        database.define(connection, APPLICATION_ID, SCHEMA, layout.statements)
+    try:
+        with database.connect_writer(new, wal=False) as connection, database.translated(new):
+            database.define(connection, APPLICATION_ID, SCHEMA, layout.statements)
+            fill(connection)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        _beside(new, "-journal").unlink(missing_ok=True)
+        raise
     descriptor = os.open(new, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,0 +1,247 @@
+"""Verification of a store: its file, its chain, its tail and what was erased from it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import sqlalchemy
+from attrs import define, field
+
+from runwright.eventstore import database, opening
+from runwright.eventstore.chain import genesis
+from runwright.eventstore.envelope import Head, RecordedEvent
+from runwright.eventstore.erased import ErasureLedger
+from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreForeign
+from runwright.eventstore.events.log import LogCreated
+from runwright.eventstore.home import Home
+from runwright.eventstore.stored import Ends, PageUnreadable, RowUnreadable, StoredEvents
+from runwright.eventstore.transfer.text import read_text
+from runwright.eventstore.verdict import Fault, Verdict
+from runwright.eventstore.walk import ChainWalk, body_fault, tail_fault
+
+#: Called now and then with the position reached and the last one.
+Progress = Callable[[int, int], None]
+
+_PROGRESS_EVERY = 1000
+_ENDLESS = 2**63 - 1
+
+
+def verify_store(
+    path: Path, *, deep: bool = False, head: Head | None = None, progress: Progress | None = None
+) -> Verdict:
+    """Check a store without changing it; beside a living holder, too, but never inside it.
+
+    It needs the table of events alone, so a store of another layout can be checked as well.
+
+    Args:
+        path: The state directory, or a file: the log, or a backup of one.
+        deep: Whether SQLite also compares every index with its table.
+        head: A head that was kept elsewhere and that the log has to contain.
+        progress: Called now and then with the position reached and the last one.
+
+    Returns:
+        The verdict: the first bad position and what is wrong there.
+
+    Raises:
+        StoreMissing: There is no store.
+        StoreForeign: The file is not ours; `StoreNewer` where a newer version wrote it.
+        StoreBusy: Something outside keeps the file locked.
+    """
+    log = Home(path).log if path.is_dir() else path
+    try:
+        opening.check_header(log)
+    except StoreCorrupt as error:
+        return _verify_cut(log, error)
+    while True:
+        before = _trace(log)
+        verdict = _verify(log, deep, head, progress, at_rest=before[0] is None)
+        # Without a WAL nobody had it open, and it was read as it stood. If somebody opened it since, what was
+        # read may be half of one moment and half of another: then read it again, as a neighbour of theirs.
+        if before[0] is not None or _trace(log) == before:
+            return verdict
+
+
+def _verify(log: Path, deep: bool, head: Head | None, progress: Progress | None, *, at_rest: bool) -> Verdict:
+    try:
+        connection = database.connect_frozen(log, immutable=True) if at_rest else database.connect_reader(log)
+    except StoreCorrupt as error:
+        return Verdict(faults=(Fault("page_corrupt", None, f"The file cannot be opened: {error.what}."),))
+    with connection:
+        walk = StoreWalk(connection=connection, path=log, kept=head, progress=progress)
+        damaged = database.is_damaged(connection, deep=deep)
+        fault = walk.run()
+        faults = () if fault is None else (fault,)
+        if damaged and (fault is None or fault.problem != "page_corrupt"):
+            at = "" if fault is None else f"; the first event that shows it is {fault.position}"
+            detail = f"SQLite finds the file damaged{at}."
+            faults = (Fault("page_corrupt", None if fault is None else fault.position, detail), *faults)
+        return Verdict(faults=faults, events=walk.events, log_id=walk.log_id, head=walk.at, values=True)
+
+
+def _verify_cut(log: Path, error: StoreCorrupt) -> Verdict:
+    """Say of a file that is not whole how much of the log can still be read."""
+    detail = f"The file is not whole: {error.what}."
+    try:
+        connection = database.connect_cut(log)
+    except StoreError:
+        return Verdict(faults=(Fault("store_cut", None, detail),))
+    with connection:
+        walk = StoreWalk(connection=connection, path=log)
+        try:
+            fault = walk.run()
+        except StoreError:
+            fault = None
+        place = None if fault is None else fault.position
+        return Verdict(
+            faults=(Fault("store_cut", place, detail),),
+            events=walk.events,
+            log_id=walk.log_id,
+            head=walk.at,
+            values=True,
+        )
+
+
+def _trace(log: Path) -> tuple[object, ...]:
+    """Answer what changes when somebody opens a store that was at rest."""
+    found = log.stat()
+    return database.identity(log.with_name(log.name + "-wal")), found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@define(kw_only=True)
+class StoreWalk:
+    """One pass over the events of a store, up to the first fault.
+
+    Attributes:
+        connection: A connection that only reads.
+        path: The store's file.
+        kept: A head that was kept elsewhere.
+        progress: Called now and then.
+        log_id: The log's ID, once it is known.
+        events: How many events held.
+        at: The last event that held.
+    """
+
+    connection: sqlalchemy.Connection
+    path: Path
+    kept: Head | None = None
+    progress: Progress | None = None
+    log_id: str | None = field(default=None, init=False)
+    events: int = field(default=0, init=False)
+    at: Head | None = field(default=None, init=False)
+    _ledger: ErasureLedger = field(factory=ErasureLedger, init=False)
+
+    def run(self) -> Fault | None:
+        """Walk, and answer the first fault or ``None``.
+
+        Raises:
+            StoreForeign: There is no table of events.
+        """
+        stored = StoredEvents(self.connection, self.path)
+        try:
+            if "events" not in database.schema(self.connection):
+                raise StoreForeign(self.path, "it has no table of events")
+            try:
+                ends = stored.ends()
+            except PageUnreadable:
+                # What stands before the damage still tells where it begins.
+                fault = self._walk(stored, _ENDLESS)
+                if fault is not None:
+                    return fault
+                raise
+            return self._walk(stored, ends.last) or self._tail(ends) or self._gone(stored, ends)
+        except (PageUnreadable, StoreCorrupt):
+            place = self.events + 1
+            return Fault("page_corrupt", place, f"The pages that hold event {place} cannot be read.")
+        except RowUnreadable as row:
+            return Fault("event_changed", row.position, f"Event {row.position} holds what no event can.")
+
+    def _walk(self, stored: StoredEvents, last: int) -> Fault | None:
+        found = stored.after(0, last)
+        first = next(found, None)
+        if first is None:
+            return None
+        created = _log_id(first) or _log_id(stored.created())
+        if created is None:
+            what = "is not the one that a log begins with" if first.position == 1 else "is missing"
+            return Fault("event_changed" if first.position == 1 else "event_missing", 1, f"Event 1 {what}.")
+        self.log_id = created
+        walk = ChainWalk(genesis(created))
+        for event in _again(first, found):
+            if not walk.fits(event):
+                return walk.diagnose(event, _readable(stored, event.position, last))
+            fault = body_fault(event) or self._against_kept(event)
+            if fault is not None:
+                return fault
+            self._ledger.saw(event)
+            self.at, self.events = walk.head, walk.steps
+            if self.progress is not None and (walk.steps % _PROGRESS_EVERY == 0 or event.position == last):
+                self.progress(event.position, last)
+        return None
+
+    def _against_kept(self, event: RecordedEvent) -> Fault | None:
+        if self.kept is None or event.position != self.kept.position or event.hash == self.kept.hash:
+            return None
+        detail = f"Event {event.position} is not the one that the kept head was taken from."
+        return Fault("head_differs", event.position, detail)
+
+    def _tail(self, ends: Ends) -> Fault | None:
+        """Compare the end with the head row, which every commit writes, and with a kept head."""
+        if ends.has_head and ends.head is None:
+            return Fault("head_changed", ends.last or 1, "The head row is missing.")
+        for kept, whose in ((ends.head, "the head row"), (self.kept, "the kept head")):
+            fault = None if kept is None else tail_fault(self.at, kept, whose)
+            if fault is not None:
+                return fault
+        row = ends.head
+        if row is not None and row.position < ends.last:
+            detail = f"The head row stands at {row.position}, and the log goes on to {ends.last}."
+            return Fault("head_changed", row.position + 1, detail)
+        if row is not None and self.at is not None and row.hash != self.at.hash:
+            detail = f"Event {row.position}, the last, is not the one that the head row names."
+            return Fault("event_changed", row.position, detail)
+        if self.at is None:
+            return Fault("tail_missing", 1, "The log has no events, not even the one that it begins with.")
+        return None
+
+    def _gone(self, stored: StoredEvents, ends: Ends) -> Fault | None:
+        """Ask of every missing private value for the erasure that explains it."""
+        if self._ledger.unexplained() is not None:
+            # Somebody may have erased while the log was read: the record then stands behind the end we saw.
+            for event in stored.erasures_after(ends.last):
+                self._ledger.recorded(event)
+        missing = self._ledger.unexplained()
+        if missing is None:
+            return None
+        detail = f"The private values of event {missing} are gone, and no erasure is recorded."
+        return Fault("body_missing", missing, detail)
+
+
+def _again(first: RecordedEvent, rest: Iterator[RecordedEvent]) -> Iterator[RecordedEvent]:
+    yield first
+    yield from rest
+
+
+def _readable(stored: StoredEvents, position: int, upto: int) -> Iterator[RecordedEvent]:
+    """Answer what can still be read after a fault, which only helps to tell what the fault is."""
+    while position < upto:
+        try:
+            for event in stored.after(position, upto):
+                position = event.position
+                yield event
+        except RowUnreadable as row:
+            position = row.position
+        except PageUnreadable:
+            return
+        else:
+            return
+
+
+def _log_id(event: RecordedEvent | None) -> str | None:
+    """Read the log's ID from the event that a log begins with."""
+    if event is None or event.type != LogCreated.type:
+        return None
+    try:
+        data = read_text(event.data)
+    except ValueError:
+        return None
+    found = data.get("log_id") if isinstance(data, dict) else None
+    return found if isinstance(found, str) else None
