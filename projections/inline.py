@@ -85,6 +85,10 @@ class ControlRows:
             raise
         return table.find(equals)
 
+    def changed(self, projection: Projection[RowT]) -> dict[Key, RowT | None]:
+        """Answer the rows that differ from the table, ``None`` for those that are gone."""
+        return self._tables[projection.name].changed()
+
     def mark(self) -> int:
         """Answer a mark of the present state, for `undo`."""
         return len(self._undo)
@@ -156,6 +160,9 @@ class _Table:
         self._stored.setdefault(key, before)
         self._overlay[key] = after
         self._touched[key] = None
+
+    def changed(self) -> dict[Key, Any]:
+        return {key: self._overlay[key] for key in self._touched}
 
     def take_back(self, key: Key, before: Any) -> None:
         self._overlay[key] = before

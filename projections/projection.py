@@ -89,6 +89,7 @@ class Projection(Generic[RowT]):
         key_columns: The columns of the primary key.
         indexes: Further indexes.
         hidden: Columns that no query shows (process identities, token hashes).
+        version: Raised when the methods make something else of the same events; a view is then refilled.
         listens: The names of the event types it answers to.
     """
 
@@ -97,6 +98,7 @@ class Projection(Generic[RowT]):
     key_columns: ClassVar[tuple[str, ...]]
     indexes: ClassVar[tuple[Index, ...]] = ()
     hidden: ClassVar[frozenset[str]] = frozenset()
+    version: ClassVar[int] = 1
 
     def __init__(self) -> None:
         self._handlers: dict[str, tuple[str, Callable[..., RowT | None]]] = {}

@@ -83,7 +83,7 @@ class RunList(Projection[RunListRow]):
             self.refuse(recorded, "there is no such run")
         if not isinstance(run, RunListRow):
             return _first(run, recorded)
-        changes = {**_queue(run, recorded), **_parts(run, recorded), **_presentation(run, recorded)}
+        changes = {**_queue(recorded), **_parts(run, recorded), **_presentation(recorded)}
         return replace(run, revision=recorded.version, position=recorded.position, **changes)
 
 
@@ -96,7 +96,7 @@ def listed_standing(row: RunListRow) -> Standing:
         detail=row.detail,
         since=row.since,
         ambiguous=tuple(json.loads(row.effects)),
-        requests=[ListedRequest(**each) for each in json.loads(row.requests)],
+        requests=tuple(ListedRequest(**each) for each in json.loads(row.requests)),
         timers=tuple(json.loads(row.timers)),
         ready=row.ready,
         presentation=None if row.presentation is None else (row.presentation, row.presentation_at or 0),
@@ -123,7 +123,7 @@ def _first(run: RunRow, recorded: RecordedEvent) -> RunListRow:
     )
 
 
-def _queue(row: RunListRow, recorded: RecordedEvent) -> dict[str, Any]:
+def _queue(recorded: RecordedEvent) -> dict[str, Any]:
     if recorded.type not in MOVES:
         return {}
     event: Any = recorded.event
@@ -157,7 +157,7 @@ def _opened(event: object) -> list[dict[str, Any]]:
     return [{"request": event.request, "kind": event.kind, "path": event.path, "deadline": event.deadline}]
 
 
-def _presentation(row: RunListRow, recorded: RecordedEvent) -> dict[str, Any]:
+def _presentation(recorded: RecordedEvent) -> dict[str, Any]:
     if recorded.type not in TERMINAL.listens:
         return {}
     match recorded.type:
