@@ -1,0 +1,127 @@
+"""Loads modules of a project from their text, never from a cache, and notes what it read."""
+
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from runwright.engine.sources.identity import SourceSet
+
+_OURS = Path(__file__).resolve().parents[2]
+
+
+class Recorder(MetaPathFinder):
+    """Finds modules as usual, and reads those of the project itself.
+
+    Attributes:
+        read: The SHA-256 of what was read, by file.
+    """
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self._roots = roots
+        self.read: dict[Path, str] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a module; take over where its file is the project's."""
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.origin is None or not _is_own(spec.origin, self._roots):
+            return spec
+        if isinstance(spec.loader, SourceFileLoader):
+            spec.loader = FreshLoader(fullname, spec.origin, self)
+        else:
+            self.note(Path(spec.origin), Path(spec.origin).read_bytes())
+        return spec
+
+    def sources(self, project: Path) -> SourceSet:
+        """What was read as a source set; a file outside the project, as in the user's folder, by its whole path."""
+        home = project.resolve()
+        files = {file.resolve(): digest for file, digest in self.read.items()}
+        return SourceSet(
+            {
+                (file.relative_to(home) if file.is_relative_to(home) else file).as_posix(): digest
+                for file, digest in files.items()
+            }
+        )
+
+    def note(self, file: Path, data: bytes) -> None:
+        """Remember what a file held when it was read."""
+        self.read[file] = sha256(data).hexdigest()
+
+
+class FreshLoader(SourceFileLoader):
+    """Compiles a module from the very bytes that are noted."""
+
+    def __init__(self, fullname: str, path: str, recorder: Recorder) -> None:
+        super().__init__(fullname, path)
+        self._recorder = recorder
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 (the interface's)
+        """Read, note and compile; a cached file could be older than the text."""
+        data = self.get_data(self.path)
+        self._recorder.note(Path(self.path), data)
+        code: Any = self.source_to_code(data, self.path)
+        assert isinstance(code, CodeType)
+        return code
+
+
+@contextmanager
+def recording(folders: Sequence[Path]) -> Iterator[Recorder]:
+    """Load a project's modules afresh while it lasts.
+
+    Modules of the project that this process had imported before are put back afterwards, so that a program which
+    embeds the engine keeps its own.
+
+    Args:
+        folders: Whose files are noted, and where imports are looked for first; they stay on the path, for imports
+            inside functions.
+    """
+    roots = [folder.resolve() for folder in folders]
+    recorder = Recorder(roots)
+    before = {name: module for name, module in sys.modules.items() if _belongs(module, roots)}
+    for name in before:
+        del sys.modules[name]
+    added = [str(folder) for folder in folders]
+    old_path = list(sys.path)
+    sys.path[:0] = added
+    sys.meta_path.insert(0, recorder)
+    importlib.invalidate_caches()
+    try:
+        yield recorder
+    finally:
+        sys.meta_path.remove(recorder)
+        sys.path[:] = [*old_path, *(folder for folder in dict.fromkeys(added) if folder not in old_path)]
+        sys.modules.update(before)
+
+
+def is_project_file(origin: str, project: Path) -> bool:
+    """Whether a file is the project's own: not installed into it, and not runwright's."""
+    file = Path(origin).resolve()
+    if not file.is_relative_to(project) or file.is_relative_to(_OURS):
+        return False
+    installed = {"site-packages", "dist-packages"} & set(file.relative_to(project).parts)
+    return not installed and not any(_inside(file, prefix, project) for prefix in (sys.prefix, sys.base_prefix))
+
+
+def _inside(file: Path, prefix: str, project: Path) -> bool:
+    """Whether a file belongs to an interpreter that stands inside the project."""
+    home = Path(prefix).resolve()
+    return home != project and home.is_relative_to(project) and file.is_relative_to(home)
+
+
+def _is_own(origin: str, roots: Sequence[Path]) -> bool:
+    return any(is_project_file(origin, root) for root in roots)
+
+
+def _belongs(module: ModuleType, roots: Sequence[Path]) -> bool:
+    origin = getattr(module, "__file__", None)
+    if module.__name__ == "__main__" or not isinstance(origin, str):
+        return False
+    return _is_own(origin, roots)
