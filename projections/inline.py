@@ -199,6 +199,7 @@ class _Table:
         if not self._overlay:
             return
         for key, row in self._overlay.items():
+            self._cache.pop(key, None)  # a set query may have put a row beside the one that is remembered
             if row is not None:
                 self._cache[key] = row
         while len(self._cache) > self._cached:
