@@ -58,6 +58,7 @@ class Stage:
         self.epoch = epoch
         self._random = Random(f"{seed}/{epoch}")
         self._numbers = itertools.count(1)
+        self._last: Authority | None = None
         self.transitions = Transitions(
             log, clock=clock, random=self._random.randbytes, epoch=epoch, receipts_key=b"r" * 32
         )
@@ -93,16 +94,19 @@ class Stage:
     def claim(self, run_id: str = "run-1", *, ready: bool = True) -> Authority:
         """Claim a run for a new worker, and let it say ``ready``."""
         number = next(self._numbers)
-        authority = Authority(
-            run_id=run_id, owner=f"{self.epoch}:w{number}{self.epoch}", token=f"{number:064x}", generation=0
-        )
-        claim = ClaimRun(run_id=run_id, owner=authority.owner, token_hash=token_hash(authority.token), process=PROCESS)
-        result = self.host(claim)
+        owner, token = f"{self.epoch}:{self.epoch}w{number}", f"{number:064x}"
+        result = self.host(ClaimRun(run_id=run_id, owner=owner, token_hash=token_hash(token), process=PROCESS))
         assert isinstance(result, Applied), result
-        authority = Authority(run_id=run_id, owner=authority.owner, token=authority.token, generation=result.value)
+        self._last = authority = Authority(run_id=run_id, owner=owner, token=token, generation=result.value)
         if ready:
             self.applied(authority, Ready())
         return authority
+
+    @property
+    def last(self) -> Authority:
+        """The worker that claimed last."""
+        assert self._last is not None
+        return self._last
 
     def applied(self, authority: Authority, *transitions: WorkerTransition) -> list[Any]:
         """Have every transition of a list applied, and answer their values."""

@@ -1,10 +1,5 @@
 """Whole runs through the one interface, from the queue to the end."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from runwright.engine.commands.client import PauseRun, ResumeRun
 from runwright.engine.commands.worker import (
     BeginEffect,
@@ -23,16 +18,9 @@ from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.runs import RUNS
 from runwright.projections.control.terminal import TERMINAL
 from support.graphs import graph, node
-from support.stage import Stage, stage
+from support.stage import Stage
 
 CHAIN = graph(node("one"), node("two", "action", contract="idempotent"), node("three"))
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Stage]:
-    """A stage over a new log."""
-    with stage(tmp_path / "home") as each:
-        yield each
 
 
 def test_a_run_goes_through_every_state(scene: Stage) -> None:
