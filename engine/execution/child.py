@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +21,8 @@ RUN_MARK = "RUNWRIGHT_RUN_ID"
 TERM_GRACE = 2.0
 #: How long what is left of a child's pipes may stay open after it ended.
 PIPE_GRACE = 2.0
-_POLL = 0.01
+_FIRST_POLL = 0.002
+_LONGEST_POLL = 0.05
 _CHUNK_LINE = 64 * 1024
 
 
@@ -105,11 +107,12 @@ async def end_group(group: int) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
         if not _signal(group, number):
             return
-        until = time.monotonic() + TERM_GRACE
+        until, pause = time.monotonic() + TERM_GRACE, _FIRST_POLL
         while time.monotonic() < until:
-            await asyncio.sleep(_POLL)
-            if not _signal(group, 0):
+            await asyncio.sleep(pause)
+            if not _lives(group):
                 return
+            pause = min(2 * pause, _LONGEST_POLL)
 
 
 class _Child(asyncio.SubprocessProtocol):
@@ -193,6 +196,24 @@ def _signal(group: int, number: int) -> bool:
         # macOS says so of a group that holds only zombies.
         return number != 0
     return True
+
+
+def _lives(group: int) -> bool:
+    """Whether a process of the group still runs: one that ended and that nobody reaps does not."""
+    if not _signal(group, 0):
+        return False
+    if sys.platform != "linux":
+        return True
+    return any(_runs_in(folder, group) for folder in Path("/proc").iterdir() if folder.name.isdigit())
+
+
+def _runs_in(folder: Path, group: int) -> bool:
+    try:
+        # After the name, which may hold anything: state, parent, group.
+        state, _, of = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+    except (OSError, ValueError):
+        return False  # it is gone
+    return int(of) == group and state not in "ZX"
 
 
 def _settle(future: "asyncio.Future[None]") -> None:

@@ -186,7 +186,7 @@ def _ambiguous(visit: Visit, cause: str | None = None) -> Parked:
         f"Nobody can tell whether the effect of {visit.path!r} happened. Look, then say so: "
         f"`runwright resolve {effect[:12]} done` or `not-done`."
     )
-    return Parked(park=ParkRun(reason="effect_ambiguous", code="effect_ambiguous", detail=detail), settles=settles)
+    return Parked(park=ParkRun(reason="effect_ambiguous", code="effect_ambiguous", detail=detail), before=settles)
 
 
 def _cause(failure: Failure) -> str:

@@ -102,7 +102,7 @@ async def _walk(walk: Walk) -> _End:
             await returned(walk.state.run_id)
         ended = await _attempt(walk, step)
         if isinstance(ended, Parked):
-            walk.owe((*step.opening(), *ended.settles))
+            walk.owe(ended.before)
             return _End(ended.park, "parked")
         step = await _after(walk, step, ended)
     return step

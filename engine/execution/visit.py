@@ -56,10 +56,10 @@ class Ended:
 
 @frozen(kw_only=True)
 class Parked:
-    """The run stops here; the attempt stays open, or never started."""
+    """The run stops here; the attempt stays open, or never started. ``before`` stands in the same list."""
 
     park: ParkRun
-    settles: tuple[WorkerTransition, ...] = ()
+    before: tuple[WorkerTransition, ...] = ()
 
 
 @define(kw_only=True)

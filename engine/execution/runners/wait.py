@@ -30,7 +30,7 @@ async def run_wait(walk: Walk, visit: Visit) -> Ended | Parked:
     if due.us <= walk.port.now():
         return Ended(outcome="completed")
     timer = Timer(kind="wait", due=due.us, absolute=due.absolute)
-    return Parked(park=ParkRun(reason="waiting", timer=timer))
+    return Parked(park=ParkRun(reason="waiting", timer=timer), before=visit.opening())
 
 
 async def _due(walk: Walk, visit: Visit, start: int) -> _Due:

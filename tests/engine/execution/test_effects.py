@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from support.running import port_for, run, run_until_crash
-from support.scripted_port import Crash, ScriptedPort
 
 from runwright import Absent, Context, JsonObject, Observation, Present, Retry, Uncertain, Unclear, Workflow, seconds
 from runwright.engine.commands.worker import BeginEffect, CompleteRun, FailRun, SettleEffect
+from support.running import port_for, run, run_until_crash
+from support.scripted_port import Crash, ScriptedPort
 
 Body = Callable[[Context[JsonObject]], Any]
 AT_ONCE = Retry(attempts=2, first=seconds(0))

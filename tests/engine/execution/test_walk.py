@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from attrs import frozen
-from support.running import output_log, port_for, run
-from support.scripted_port import ScriptedPort
 
 from runwright import Context, JsonObject, Workflow
 from runwright.engine.commands.worker import CompleteRun, ExitWorker, FailRun, FinishNode, ParkRun
 from runwright.eventstore.values import Json
+from support.running import output_log, port_for, run
+from support.scripted_port import ScriptedPort
 
 
 def three_steps() -> Workflow[JsonObject]:
