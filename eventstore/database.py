@@ -41,6 +41,9 @@ _COPIED_AT_ONCE = 2048
 
 Row: TypeAlias = tuple[Any, ...]
 
+#: What the driver raises: besides its own errors the decoder's, where damaged bytes get into one of its messages.
+RAW = (sqlite3.Error, UnicodeDecodeError)
+
 _DIALECT = sqlite.dialect()
 
 
@@ -86,7 +89,7 @@ def execute(connection: sqlalchemy.Connection, statement: Statement, row: Row | 
     """
     try:
         return driver(connection).execute(statement.text, statement.values if row is None else row).fetchall()
-    except sqlite3.Error as error:
+    except RAW as error:
         raise translate(error, path_of(connection)) from None
 
 
@@ -98,7 +101,7 @@ def execute_many(connection: sqlalchemy.Connection, statement: Statement, rows: 
     """
     try:
         driver(connection).executemany(statement.text, rows)
-    except sqlite3.Error as error:
+    except RAW as error:
         raise translate(error, path_of(connection)) from None
 
 
@@ -119,7 +122,7 @@ def execute_bounded(
             if total >= most:
                 break
         cursor.close()
-    except sqlite3.Error as error:
+    except RAW as error:
         raise translate(error, path_of(connection)) from None
     return rows
 
@@ -338,7 +341,7 @@ def is_damaged(connection: sqlalchemy.Connection, *, deep: bool = False) -> bool
     """
     try:
         found = driver(connection).execute(f"PRAGMA {'integrity' if deep else 'quick'}_check").fetchall()
-    except sqlite3.Error as error:
+    except RAW as error:
         if isinstance(translate(error, path_of(connection)), StoreBusy):
             raise translate(error, path_of(connection)) from None
         return True
@@ -393,6 +396,8 @@ def translate(error: BaseException, path: Path) -> StoreError:
         return error
     cause = getattr(error, "orig", None) or error
     code = getattr(cause, "sqlite_errorcode", None)
+    if isinstance(cause, UnicodeDecodeError) or (code is None and isinstance(cause, sqlite3.OperationalError)):
+        return StoreCorrupt(path, "a text in it is no text")  # the driver itself could not decode it
     if code == sqlite3.SQLITE_IOERR_WRITE:
         return StoreFull(path)  # a quota or a limit on file sizes shows as this
     make = _PRIMARY.get((code or 0) & 0xFF)
@@ -404,5 +409,5 @@ def translated(path: Path) -> Iterator[None]:
     """Let none of SQLite's or SQLAlchemy's errors out of the block."""
     try:
         yield
-    except (sqlite3.Error, SQLAlchemyError) as error:
+    except (*RAW, SQLAlchemyError) as error:
         raise translate(error, path) from None

@@ -10,7 +10,7 @@ from sqlalchemy import LargeBinary, bindparam, cast, func, select
 from runwright.eventstore import database
 from runwright.eventstore.database import Row, Statement
 from runwright.eventstore.envelope import Head, RecordedEvent
-from runwright.eventstore.errors import StoreCorrupt
+from runwright.eventstore.errors import StoreCorrupt, StoreUnavailable
 from runwright.eventstore.table import events, head, is_erasure
 
 _BATCH = 500
@@ -84,7 +84,7 @@ class StoredEvents:
             if not rows:
                 ((last,),) = database.execute(self.connection, _LAST)
                 return Ends(last=last or 0, head=None, has_head=has_head)
-        except StoreCorrupt:
+        except (StoreCorrupt, StoreUnavailable):
             raise PageUnreadable from None
         last, position, digest = rows[0]
         return Ends(last=last or 0, head=Head(position, digest), has_head=True)
@@ -101,7 +101,7 @@ class StoredEvents:
             bound = _AFTER.bind(after=position, upto=upto, most=most)
             try:
                 rows = database.execute_bounded(self.connection, _AFTER, bound, _size, _BATCH_BYTES)
-            except StoreCorrupt:
+            except (StoreCorrupt, StoreUnavailable):
                 if most == 1:
                     raise PageUnreadable from None
                 most = 1  # one by one, to hand on all that stands before the damage

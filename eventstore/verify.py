@@ -10,7 +10,7 @@ from runwright.eventstore import database, opening
 from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.erased import ErasureLedger
-from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreForeign
+from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreForeign, StoreUnavailable
 from runwright.eventstore.events.log import LogCreated
 from runwright.eventstore.home import Home
 from runwright.eventstore.stored import Ends, PageUnreadable, RowUnreadable, StoredEvents
@@ -45,12 +45,15 @@ def verify_store(
         StoreMissing: There is no store.
         StoreForeign: The file is not ours; `StoreNewer` where a newer version wrote it.
         StoreBusy: Something outside keeps the file locked.
+        StoreUnavailable: The file may not be read.
     """
     log = Home(path).log if path.is_dir() else path
     try:
         opening.check_header(log)
     except StoreCorrupt as error:
         return _verify_cut(log, error)
+    except OSError as error:
+        raise StoreUnavailable(f"{log} cannot be read ({error.strerror})") from None
     while True:
         before = _trace(log)
         verdict = _verify(log, deep, head, progress, at_rest=before[0] is None)
@@ -63,8 +66,8 @@ def verify_store(
 def _verify(log: Path, deep: bool, head: Head | None, progress: Progress | None, *, at_rest: bool) -> Verdict:
     try:
         connection = database.connect_frozen(log, immutable=True) if at_rest else database.connect_reader(log)
-    except StoreCorrupt as error:
-        return Verdict(faults=(Fault("page_corrupt", None, f"The file cannot be opened: {error.what}."),))
+    except (StoreCorrupt, StoreUnavailable):
+        return Verdict(faults=(Fault("page_corrupt", None, "SQLite cannot open the file."),))
     with connection:
         walk = StoreWalk(connection=connection, path=log, kept=head, progress=progress)
         damaged = database.is_damaged(connection, deep=deep)
@@ -148,7 +151,7 @@ class StoreWalk:
                     return fault
                 raise
             return self._walk(stored, ends.last) or self._tail(ends) or self._gone(stored, ends)
-        except (PageUnreadable, StoreCorrupt):
+        except (PageUnreadable, StoreCorrupt, StoreUnavailable):
             place = self.events + 1
             return Fault("page_corrupt", place, f"The pages that hold event {place} cannot be read.")
         except RowUnreadable as row:

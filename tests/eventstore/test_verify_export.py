@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runwright.eventstore.chain import event_hash, genesis
+from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.errors import ExportDamaged, ExportUnreadable, HeadUnreadable
 from runwright.eventstore.events.log import LogRedacted
@@ -18,7 +18,7 @@ from runwright.eventstore.events.run import RunInputErased
 from runwright.eventstore.transfer.jsonl import ExportHead, write_event, write_head
 from runwright.eventstore.verdict import Verdict, format_head, parse_head
 from runwright.eventstore.verify_export import read_export, verify_export
-from support.chained import LOG_ID, chained, erased, log_created, native, native_part, run_events, small_log
+from support.chained import LOG_ID, chained, erased, log_created, native, native_part, rechained, run_events, small_log
 from support.standalone import first_bad_position
 
 EVENTS = small_log()
@@ -34,17 +34,6 @@ def check(tmp_path: Path, lines: Sequence[bytes], head: Head | None = None) -> V
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"".join(lines))
     return verify_export(path, head=head)
-
-
-def rehash(events: Sequence[RecordedEvent]) -> list[RecordedEvent]:
-    """Chain events anew, as somebody would who can rewrite everything."""
-    previous, fresh = genesis(LOG_ID), []
-    for e in events:
-        previous = event_hash(
-            previous, e.position, e.stream, e.version, e.type, e.at, e.actor, e.generation, e.command, e.data, e.digest
-        )
-        fresh.append(evolve(e, hash=previous))
-    return fresh
 
 
 @pytest.mark.parametrize("with_values", [True, False])
@@ -154,7 +143,7 @@ def test_a_cut_within_a_line_is_found_at_every_byte(tmp_path: Path) -> None:
 
 def test_a_rewritten_chain_shows_by_the_kept_head(tmp_path: Path) -> None:
     """A log that is whole in itself is not the one that the kept head was taken from."""
-    forged = rehash([*EVENTS[:3], evolve(EVENTS[3], actor="nobody"), *EVENTS[4:]])
+    forged = rechained([*EVENTS[:3], evolve(EVENTS[3], actor="nobody"), *EVENTS[4:]])
     assert check(tmp_path, native(forged)).ok
     for kept in (EVENTS[3], EVENTS[-1]):
         verdict = check(tmp_path, native(forged), head=Head(kept.position, kept.hash))
