@@ -1,9 +1,10 @@
 """What the units of one commit append, kept in memory until it is written, and the part that one unit sees."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import sqlalchemy
-from attrs import evolve, frozen
+from attrs import evolve
 
 from runwright.eventstore import chain
 from runwright.eventstore.codec import encode_event
@@ -36,15 +37,27 @@ _NEXT_HEAD = Statement.of(
 )
 
 
-@frozen
-class Mark:
-    """A state of a batch to go back to."""
+#: A state of a batch to go back to: events, changes, erasures, bytes, and the mark of the rows beside it.
+Mark: TypeAlias = tuple[int, int, int, int, int]
 
-    recorded: int
-    changes: int
-    erased: int
-    size: int
-    control: int
+
+class Salts:
+    """Random salts, drawn many at a time: each call into the kernel hands the interpreter to another thread.
+
+    Args:
+        random: Where random bytes come from.
+    """
+
+    def __init__(self, random: Callable[[int], bytes]) -> None:
+        self._random = random
+        self._drawn: list[bytes] = []
+
+    def next(self) -> bytes:
+        """Answer a salt that nobody had before."""
+        if not self._drawn:
+            block = self._random(64 * chain.SALT_BYTES)
+            self._drawn = [block[at : at + chain.SALT_BYTES] for at in range(0, len(block), chain.SALT_BYTES)]
+        return self._drawn.pop()
 
 
 class Batch:
@@ -55,7 +68,7 @@ class Batch:
         control: The rows that commit with the events.
         after: The head before the batch.
         versions: The versions of streams as committed; filled by looking, never with what is pending.
-        random: Where salts come from.
+        salts: Where salts come from.
     """
 
     def __init__(
@@ -64,7 +77,7 @@ class Batch:
         control: Materializer,
         after: Head,
         versions: dict[str, int],
-        random: Callable[[int], bytes],
+        salts: Salts,
     ) -> None:
         self.control = control
         self.recorded: list[RecordedEvent] = []
@@ -72,7 +85,7 @@ class Batch:
         self._connection = connection
         self._after = after
         self._committed = versions
-        self._random = random
+        self._salts = salts
         self._pending: dict[str, int] = {}
         self._changes: list[tuple[str, int]] = []
         self._erased: list[int] = []
@@ -81,6 +94,11 @@ class Batch:
     def empty(self) -> bool:
         """Whether there is nothing to write."""
         return not self.recorded and not self._erased
+
+    @property
+    def position(self) -> int:
+        """The last position with the batch."""
+        return self._after.position + len(self.recorded)
 
     @property
     def head(self) -> Head:
@@ -124,13 +142,13 @@ class Batch:
         texts = [encode_event(event) for event in new]
         mark = self.mark()
         try:
-            position, previous = self.head.position, self.head.hash
+            position, previous = self.position, self.recorded[-1].hash if self.recorded else self._after.hash
             for event, (data, body) in zip(new, texts, strict=True):
                 position += 1
                 version += 1
                 salt = digest = None
                 if body is not None:
-                    salt = self._random(chain.SALT_BYTES)
+                    salt = self._salts.next()
                     digest = chain.body_digest(salt, body)
                     self.size += len(body)
                 previous = chain.event_hash(
@@ -179,17 +197,17 @@ class Batch:
 
     def mark(self) -> Mark:
         """Answer a mark of the present state."""
-        return Mark(len(self.recorded), len(self._changes), len(self._erased), self.size, self.control.mark())
+        return len(self.recorded), len(self._changes), len(self._erased), self.size, self.control.mark()
 
     def undo(self, mark: Mark) -> None:
         """Take back whatever came after a mark."""
-        for stream, version in reversed(self._changes[mark.changes :]):
+        recorded, changes, erased, self.size, control = mark
+        for stream, version in reversed(self._changes[changes:]):
             self._pending[stream] = version
-        del self._changes[mark.changes :]
-        del self.recorded[mark.recorded :]
-        del self._erased[mark.erased :]
-        self.size = mark.size
-        self.control.undo(mark.control)
+        del self._changes[changes:]
+        del self.recorded[recorded:]
+        del self._erased[erased:]
+        self.control.undo(control)
 
     def write(self) -> None:
         """Write the batch on the connection: the events in one go, erasures, rows, head."""
@@ -281,7 +299,7 @@ class Tx:
             wanted = 0 if expected is NEW else expected
             if wanted != actual:
                 raise WrongExpectedVersion(stream, int(wanted), actual)
-        first = batch.head.position + 1
+        first = batch.position + 1
         batch.append(stream, actual, events, self.now, actor, generation, command)
         return Appended(first, first + len(events) - 1, actual + len(events))
 

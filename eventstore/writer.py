@@ -1,5 +1,6 @@
 """The one writer: units that wait together share a commit, and each is answered after it."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from runwright.eventstore.errors import StoreBusy, StoreError, StoreFull, StoreU
 from runwright.eventstore.events.log import LogBarrier
 from runwright.eventstore.materializer import Materializer
 from runwright.eventstore.queue import Chore, Queue, Work
-from runwright.eventstore.transaction import Batch, Tx, read_head
+from runwright.eventstore.transaction import Batch, Salts, Tx, read_head
 
 T = TypeVar("T")
 
@@ -27,8 +28,6 @@ MOST_BYTES = 4 * 1024 * 1024
 
 #: Who is said to have caused what the store records of itself.
 STORE_ACTOR = "host:store"
-
-_WAL_SUFFIX = "-wal"
 
 
 class _GroundLostError(Exception):
@@ -63,10 +62,11 @@ class Writer:
         self.failed: StoreError | None = None
         self._path = path
         self._wal = wal
+        self._watched = [os.fspath(path), f"{path}-wal"] if wal else [os.fspath(path)]
         self._control = control
         self._empty = empty
         self._clock = clock
-        self._random = random
+        self._salts = Salts(random)
         self._notify = notify
         self._versions: dict[str, int] = {}
         self._doubt: set[Head] = set()
@@ -151,7 +151,7 @@ class Writer:
         except StoreError as error:
             self._answer(works, error)
             return
-        batch = Batch(self._connection, self._control, self.head, self._versions, self._random)
+        batch = Batch(self._connection, self._control, self.head, self._versions, self._salts)
         ran = self._run_units(batch, works)
         try:
             if batch.empty:
@@ -300,7 +300,7 @@ class Writer:
         found = read_head(self._connection) or self._empty
         if found not in self._doubt:
             raise StoreUnavailable("the log is not where it was left")
-        batch = Batch(self._connection, self._control, found, self._versions, self._random)
+        batch = Batch(self._connection, self._control, found, self._versions, self._salts)
         barrier = LogBarrier(position=found.position, hash=found.hash.hex(), by=STORE_ACTOR)
         batch.append("log", batch.version("log"), [barrier], self._clock(), STORE_ACTOR, None, None)
         batch.write()
@@ -331,10 +331,7 @@ class Writer:
 
     def _look(self) -> tuple[database.Identity | None, ...]:
         """Answer which files stand under the store's names."""
-        own = database.identity(self._path)
-        if not self._wal:
-            return (own,)
-        return own, database.identity(self._path.with_name(self._path.name + _WAL_SUFFIX))
+        return tuple([database.identity(path) for path in self._watched])
 
     # --- answers ------------------------------------------------------------------------------------------
 
