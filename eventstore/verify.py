@@ -54,13 +54,16 @@ def verify_store(
         return _verify_cut(log, error)
     except OSError as error:
         raise StoreUnavailable(f"{log} cannot be read ({error.strerror})") from None
-    while True:
-        before = _trace(log)
-        verdict = _verify(log, deep, head, progress, at_rest=before[0] is None)
-        # Without a WAL nobody had it open, and it was read as it stood. If somebody opened it since, what was
-        # read may be half of one moment and half of another: then read it again, as a neighbour of theirs.
-        if before[0] is not None or _trace(log) == before:
-            return verdict
+    before = _trace(log)
+    at_rest = not any(_beside(log, suffix).exists() for suffix in ("-wal", "-journal"))
+    verdict = _verify(log, deep, head, progress, at_rest=at_rest)
+    if at_rest and _trace(log) != before:
+        # Somebody opened it since, and what was read as it stood may be half of one moment and half of another.
+        verdict = _verify(log, deep, head, progress, at_rest=False)
+    if verdict.problem == "page_corrupt" and _beside(log, "-journal").exists():
+        # Reading alone may not roll back; half a transaction is no damage.
+        raise StoreUnavailable("an unfinished transaction stands beside it, which the next opening rolls back")
+    return verdict
 
 
 def _verify(log: Path, deep: bool, head: Head | None, progress: Progress | None, *, at_rest: bool) -> Verdict:
@@ -106,7 +109,11 @@ def _verify_cut(log: Path, error: StoreCorrupt) -> Verdict:
 def _trace(log: Path) -> tuple[object, ...]:
     """Answer what changes when somebody opens a store that was at rest."""
     found = log.stat()
-    return database.identity(log.with_name(log.name + "-wal")), found.st_ino, found.st_size, found.st_mtime_ns
+    return _beside(log, "-wal").exists(), found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _beside(log: Path, suffix: str) -> Path:
+    return log.with_name(log.name + suffix)
 
 
 @define(kw_only=True)

@@ -2,13 +2,16 @@
 
 import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from runwright.eventstore.envelope import Head
-from runwright.eventstore.errors import StoreForeign, StoreMissing, StoreNewer
+from runwright.eventstore.errors import StoreForeign, StoreMissing, StoreNewer, StoreUnavailable
 from runwright.eventstore.events.log import LogRedacted
+from runwright.eventstore.log import EventLog
 from runwright.eventstore.verify import verify_store
 from support.audited import RUN_A, append, make_store, open_log, tamper
 from support.chained import run_events
@@ -228,3 +231,45 @@ def test_progress_is_told(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     verify_store(tmp_path, progress=lambda at, last: calls.append((at, last)))
     assert calls[-1] == (11, 11)
+
+
+def test_a_store_that_somebody_opens_meanwhile_is_read_again(tmp_path: Path) -> None:
+    """It was at rest when the verification began: what a holder then writes is no damage."""
+    make_store(tmp_path)
+    held: list[EventLog] = []
+
+    def meanwhile(_at: int, _last: int) -> None:
+        if not held:
+            held.append(open_log(tmp_path))
+            append(held[0], run_events("more"))
+
+    try:
+        verdict = verify_store(tmp_path, progress=meanwhile)
+        assert verdict.ok, verdict
+        assert verdict.head == held[0].head()
+    finally:
+        held[0].close()
+
+
+def test_a_transaction_to_be_rolled_back_is_no_damage(tmp_path: Path) -> None:
+    """On a file system without a WAL a killed holder leaves a journal; opening once rolls it back."""
+    with open_log(tmp_path, unsafe_filesystem=True) as log:
+        append(log, run_events(RUN_A))
+        head = log.head()
+    code = (
+        "import os, sqlite3, sys\n"
+        "shell = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "shell.execute('PRAGMA cache_size=1')\n"
+        "shell.execute('BEGIN IMMEDIATE')\n"
+        "shell.execute('UPDATE head SET position = 1')\n"
+        "shell.execute('CREATE TABLE t (x)')\n"
+        "shell.execute('INSERT INTO t VALUES (zeroblob(200000))')\n"
+        "os._exit(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "log.sqlite")], check=True)
+    assert (tmp_path / "log.sqlite-journal").stat().st_size
+    with pytest.raises(StoreUnavailable):
+        verify_store(tmp_path)
+    with open_log(tmp_path, unsafe_filesystem=True):
+        pass
+    assert verify_store(tmp_path, head=head).ok
