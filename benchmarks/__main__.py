@@ -151,7 +151,7 @@ def _print(measured: list[Measured], old: dict[str, dict[str, float]]) -> None:
             "kept" if each.meets_target else "missed",
         ]
         table.add_row(
-            *cells, *([f"{old[each.figure.name]['median']:,.2f}" if each.figure.name in old else "–"] if old else [])
+            *cells, *([f"{old[each.figure.name]['median']:,.2f}" if each.figure.name in old else "-"] if old else [])
         )
     console = Console()
     console.print(table)
