@@ -43,7 +43,7 @@ def output_shape(declaration: Declaration) -> Shape:
 
 
 def _choices(declaration: Declaration) -> Shape:
-    return OneOf("choice", {name: name for name in declaration.choice_names})
+    return OneOf("choice", [(name, name) for name in declaration.choice_names])
 
 
 def return_type(function: Callable[..., Any] | None) -> Any:

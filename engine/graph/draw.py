@@ -58,7 +58,10 @@ def draw_text(definition: Definition) -> str:
         lines.append(f"{depth}{'▸' if entered else ' '} {path.rpartition('/')[2]} ({_kind(definition, path)})")
         lines.extend(f"{depth}    {way}" for way in ways.get(path, ()))
         if path in definition.nodes and _ends(definition, path):
-            lines.append(f"{depth}    ends")
+            way_out = next(
+                (name for mount in definition.mounts.values() for name, at in mount.exits.items() if at == path), ""
+            )
+            lines.append(f"{depth}    leaves by [{way_out}]" if way_out else f"{depth}    ends")
     return "\n".join(lines) + "\n"
 
 
@@ -148,4 +151,4 @@ def _word(value: CaseValue) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace("\n", " ")
+    return text.replace("#", "#35;").replace('"', "#quot;").replace("<", "#lt;").replace("\n", " ")

@@ -234,7 +234,7 @@ def _unwrapped(declared: Any) -> Any:
 def _literal(values: tuple[Any, ...]) -> Shape:
     return OneOf(
         f"Literal[{', '.join(repr(value) for value in values)}]",
-        {value: value.value if isinstance(value, Enum) else value for value in values},
+        [(value, value.value if isinstance(value, Enum) else value) for value in values],
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
@@ -216,11 +216,12 @@ class Duration(Shape):
 class OneOf(Shape):
     """One of a few fixed values: a Literal, or the members of an Enum."""
 
-    def __init__(self, name: str, members: dict[Any, Json]) -> None:
+    def __init__(self, name: str, members: Sequence[tuple[Any, Json]]) -> None:
         self.name = name
-        self._json = {(type(member), member): value for member, value in members.items()}
-        self._members = {(kind_of(value), value): member for member, value in members.items()}
-        self._values = tuple(members.values())
+        # Keyed by type as well, because 1 and True are equal.
+        self._json = {(type(member), member): value for member, value in members}
+        self._members = {(kind_of(value), value): member for member, value in members}
+        self._values = tuple(value for _, value in members)
         self.kinds = frozenset(kind_of(value) for value in self._values)
 
     def owns(self, value: object) -> bool:
@@ -261,7 +262,7 @@ class OneOf(Shape):
 
 def enumeration(of: type[Enum]) -> OneOf:
     """The shape of an Enum: its members by their values."""
-    return OneOf(of.__name__, {member: member.value for member in of})
+    return OneOf(of.__name__, [(member, member.value) for member in of])
 
 
 def aware(value: datetime) -> str:
