@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from runwright.engine.agents.agent import AgentRequest
 from runwright.engine.execution.child import RUN_MARK, run_child
-from runwright.engine.execution.masking import mask
+from runwright.engine.execution.masking import strike
 from runwright.eventstore.errors import StoreError
 from runwright.eventstore.values import Json, decode, encode
 
@@ -58,10 +58,10 @@ class CommandAgent:
             env={**os.environ, **self._env, **_facts(request)},
             stdin=_question(request).encode("utf-8", "replace"),
             max_output=MAX_ANSWER,
-            on_stderr=lambda line: request.log(mask(line, self._env.values())),
+            on_stderr=lambda line: request.log(strike(line, self._env.values())),
         )
         if end.exit_code != 0:
-            stderr = mask(end.stderr.decode("utf-8", "replace"), self._env.values())
+            stderr = strike(end.stderr.decode("utf-8", "replace"), self._env.values())
             raise CommandFailed(self._argv[0], end.exit_code, stderr)
         return read_answer(end.stdout.decode("utf-8", "replace"))
 

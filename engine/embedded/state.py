@@ -112,6 +112,7 @@ def _effect(run: RunRow, rows: Rows, event_at: EventAt) -> SavedEffect | None:
         effect=row.effect,
         state=row.state,
         applications=row.applications,
+        cause=row.cause,
         request=None if request is None else request.value,
         result=None if result is None else result.value,
     )

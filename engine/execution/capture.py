@@ -3,10 +3,12 @@
 import logging
 import os
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
+from runwright.engine.clock import SystemClock
 from runwright.engine.execution.masking import cut, mask
 
 #: The most bytes that one run's output log takes.
@@ -21,16 +23,25 @@ class OutputLog:
     A line is the time (UTC), its source and its text, with what looks like a secret struck out.
     """
 
-    def __init__(self, path: Path, *, limit: int = MAX_LOG) -> None:
+    def __init__(self, path: Path, *, limit: int = MAX_LOG, now: Callable[[], int] | None = None) -> None:
+        """Name the file; it is made with the first line.
+
+        Args:
+            path: The file.
+            limit: The most bytes it takes.
+            now: UTC in microseconds; by default the machine's clock.
+        """
         self._path = path
         self._limit = limit
+        self._now = now or SystemClock().now
         self._lock = threading.Lock()
         self._file: int | None = None
         self._size = 0
 
     def line(self, source: str, text: str) -> None:
         """Append a text, each of its lines under its source."""
-        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        time = datetime.fromtimestamp(self._now() / 1e6, UTC)
+        at = time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         for each in mask(text).splitlines() or [""]:
             self._append(f"{at} {source}: {cut(each, _MAX_LINE)}\n".encode())
 

@@ -36,7 +36,6 @@ class ChildEnd:
         stderr: The same for its errors.
         stdout_cut: Whether there was more of stdout.
         stderr_cut: Whether there was more of stderr.
-        seconds: How long it took.
     """
 
     exit_code: int
@@ -44,7 +43,6 @@ class ChildEnd:
     stderr: bytes
     stdout_cut: bool
     stderr_cut: bool
-    seconds: float
 
 
 async def run_child(
@@ -76,7 +74,6 @@ async def run_child(
     """
     if limit is not None and limit <= 0:
         raise OutOfTime
-    started = time.monotonic()
     transport, child = await asyncio.get_running_loop().subprocess_exec(
         lambda: _Child(max_output, on_stderr),
         *argv,
@@ -99,7 +96,7 @@ async def run_child(
         raise OutOfTime
     code = transport.get_returncode()
     assert code is not None
-    return child.end(code, time.monotonic() - started)
+    return child.end(code)
 
 
 async def end_group(group: int) -> None:
@@ -147,14 +144,13 @@ class _Child(asyncio.SubprocessProtocol):
         self._tell_rest()
         _settle(self.drained)
 
-    def end(self, exit_code: int, seconds: float) -> ChildEnd:
+    def end(self, exit_code: int) -> ChildEnd:
         return ChildEnd(
             exit_code=exit_code,
             stdout=bytes(self._kept[1]),
             stderr=bytes(self._kept[2]),
             stdout_cut=self._cut[1],
             stderr_cut=self._cut[2],
-            seconds=seconds,
         )
 
     def _tell_rest(self) -> None:

@@ -13,8 +13,6 @@ from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import Refused, Walk
 from runwright.eventstore.values import Json
 
-#: Seconds that one look at the world may take; the attempt's own time may be long gone.
-OBSERVE_LIMIT = 60.0
 _NO_TIME = Failure(outcome="timed_out", code="node_timed_out", kind="timeout", error="its time was up", certain=False)
 
 

@@ -29,7 +29,7 @@ from runwright.engine.execution.runners.compute import run_compute
 from runwright.engine.execution.runners.shell import run_shell
 from runwright.engine.execution.runners.wait import run_wait
 from runwright.engine.execution.visit import Ended, Outcome, Parked, Visit, tries_again
-from runwright.engine.execution.walk import Refused, Walk
+from runwright.engine.execution.walk import ASIDE_LIMIT, Refused, Walk
 from runwright.engine.graph.program import Program
 from runwright.engine.graph.route import Complete, Go, Route, RouteMissing, Uncaught, first, route
 
@@ -129,15 +129,26 @@ async def _from_saved(walk: Walk) -> Visit | _End:
 
 
 async def _attempt(walk: Walk, visit: Visit) -> Ended | Parked:
-    if visit.spec.dynamic_timeout and not visit.resumed:
+    try:
+        await _limit(walk, visit)
+    except NodeFailure as error:
+        return Ended.badly(error.failure)
+    return await _RUNNERS[visit.spec.kind](walk, visit)
+
+
+async def _limit(walk: Walk, visit: Visit) -> None:
+    """Fix the deadline: once per attempt, and once more where an operator let its effect be applied anew."""
+    resolved = visit.resumed and visit.effect is not None and visit.effect.cause == "resolved"
+    if visit.resumed and not resolved:
+        return
+    if visit.spec.dynamic_timeout:
+        value = await walk.aside(walk.call_within(visit, ASIDE_LIMIT, visit.declaration.timeout, visit.context))
         try:
-            value = await walk.aside(walk.call(visit, visit.declaration.timeout, visit.context))
             walk.limit(visit, limit_us(value))
         except ValueError as error:
-            return Ended.badly(walk.failed(visit, error).failure)
-        except NodeFailure as error:
-            return Ended.badly(error.failure)
-    return await _RUNNERS[visit.spec.kind](walk, visit)
+            raise walk.failed(visit, error) from None
+    elif resolved:
+        walk.limit(visit, visit.spec.timeout_us)
 
 
 async def _after(walk: Walk, visit: Visit, ended: Ended) -> Visit | _End:

@@ -10,7 +10,7 @@ from runwright.engine.authoring.conversion import NotConvertible, Shape
 from runwright.engine.authoring.declaration import Declaration
 from runwright.engine.authoring.observations import Uncertain
 from runwright.engine.execution.calling import OutOfTime
-from runwright.engine.execution.masking import cut, mask
+from runwright.engine.execution.masking import cut, mask, strike
 from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
 from runwright.eventstore.values import Json, encode
 
@@ -66,7 +66,7 @@ def classify(error: BaseException, declaration: Declaration | None = None, secre
     uncertain = _UNCERTAIN + (declaration.uncertain if declaration is not None else ())
     return Failure(
         kind=type(error).__name__,
-        error=cut(mask(describe(error), secrets), MAX_ERROR),
+        error=cut(mask(strike(describe(error), secrets)), MAX_ERROR),
         certain=all(isinstance(each, certain) or not isinstance(each, uncertain) for each in _leaves(error)),
     )
 

@@ -48,13 +48,14 @@ class NodeState:
 
 @frozen(kw_only=True)
 class SavedEffect:
-    """The effect of the open visit as it was saved."""
+    """The effect of the last visit as it was saved; ``cause`` says why it stands as it does (``resolved``)."""
 
     effect: str
     state: str
     applications: int
     request: Json
     result: Json = None
+    cause: str | None = None
 
 
 @frozen(kw_only=True)

@@ -21,6 +21,8 @@ from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequire
 
 T = TypeVar("T")
 
+#: Seconds that a small function may take which has no limit of its own: a timeout's, a wait's, an observation.
+ASIDE_LIMIT = 60.0
 #: How long what is settled may wait for the next node's request to be worked out, so that both share one commit.
 PATIENCE = 0.005
 

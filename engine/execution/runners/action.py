@@ -2,10 +2,10 @@
 
 from runwright.engine.authoring.conversion import Shape, shape_of
 from runwright.engine.authoring.outputs import return_type
-from runwright.engine.execution.effects import OBSERVE_LIMIT, perform
+from runwright.engine.execution.effects import perform
 from runwright.engine.execution.failures import stored
 from runwright.engine.execution.visit import Ended, Parked, Visit
-from runwright.engine.execution.walk import Walk
+from runwright.engine.execution.walk import ASIDE_LIMIT, Walk
 from runwright.eventstore.values import Json
 
 
@@ -40,7 +40,7 @@ class _Action:
         observe = self._declared.observe
         assert observe is not None
         asked = self._request_shape.load(request)
-        return await self._walk.call_within(self._visit, OBSERVE_LIMIT, observe, self._visit.context, asked)
+        return await self._walk.call_within(self._visit, ASIDE_LIMIT, observe, self._visit.context, asked)
 
     def present(self, result: object) -> Json:
         return stored(self._visit.node.shape, result)

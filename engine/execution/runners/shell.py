@@ -11,11 +11,11 @@ from runwright.engine.authoring.shell import Command, OutputFile, ShellResult
 from runwright.engine.execution.calling import OutOfTime
 from runwright.engine.execution.child import RUN_MARK, ChildEnd, run_child
 from runwright.engine.execution.commands import as_command, as_request, from_request
-from runwright.engine.execution.effects import OBSERVE_LIMIT, perform
+from runwright.engine.execution.effects import perform
 from runwright.engine.execution.failures import MAX_ERROR, Failure, NodeFailure, stored
-from runwright.engine.execution.masking import cut, mask
+from runwright.engine.execution.masking import cut, mask, strike
 from runwright.engine.execution.visit import Ended, Parked, Visit
-from runwright.engine.execution.walk import Walk
+from runwright.engine.execution.walk import ASIDE_LIMIT, Walk
 from runwright.eventstore.values import Json
 
 _RESULT = shape_of(ShellResult)
@@ -47,13 +47,14 @@ class _Shell:
     async def apply(self, request: Json) -> Json:
         command = from_request(request)
         secrets = tuple(command.env.values())
+        started = self._walk.clock.monotonic()
         try:
             end, file = await self._run(command)
         except (OSError, ValueError) as error:  # it could not be started, so nothing came of it
             raise self._walk.failed(self._visit, error, secrets) from None
         except OutOfTime as error:
             raise self._walk.failed(self._visit, error) from None
-        stderr = mask(end.stderr.decode("utf-8", "replace"), secrets)
+        stderr = strike(end.stderr.decode("utf-8", "replace"), secrets)
         if end.exit_code < 0 or (command.check and end.exit_code != 0):
             raise NodeFailure(_bad_end(end.exit_code, stderr))
         result = ShellResult(
@@ -62,7 +63,7 @@ class _Shell:
             end.exit_code,
             end.stdout_cut,
             end.stderr_cut,
-            round(end.seconds, 6),
+            round(self._walk.clock.monotonic() - started, 6),
             file,
         )
         return stored(_RESULT, result)
@@ -71,7 +72,7 @@ class _Shell:
         observe = self._declared.observe
         assert observe is not None
         command = from_request(request)
-        return await self._walk.call_within(self._visit, OBSERVE_LIMIT, observe, self._visit.context, command)
+        return await self._walk.call_within(self._visit, ASIDE_LIMIT, observe, self._visit.context, command)
 
     def present(self, result: object) -> Json:
         return stored(_RESULT, ShellResult("") if result is None else result)
@@ -108,7 +109,7 @@ class _Shell:
                 stdout=file,
                 max_output=command.max_output,
                 limit=self._walk.left(self._visit.deadline),
-                on_stderr=lambda line: self._walk.log.line(self._visit.path, mask(line, secrets)),
+                on_stderr=lambda line: self._walk.log.line(self._visit.path, strike(line, secrets)),
             )
         finally:
             if file is not None:
@@ -118,7 +119,7 @@ class _Shell:
 
 def _bad_end(exit_code: int, stderr: str) -> Failure:
     """A non-zero exit is a known failure; one that a signal killed may have done anything before."""
-    tail = cut(stderr.strip()[-MAX_ERROR // 4 :], MAX_ERROR)
+    tail = mask(cut(stderr.strip()[-MAX_ERROR // 4 :], MAX_ERROR))
     if exit_code < 0:
         name = signal.Signals(-exit_code).name if -exit_code in _SIGNALS else f"signal {-exit_code}"
         return Failure(kind=name, error=f"the command was killed by {name}\n{tail}".strip(), certain=False)

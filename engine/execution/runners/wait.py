@@ -8,10 +8,7 @@ from runwright.engine.commands.worker import ParkRun, Timer
 from runwright.engine.execution.contexts import as_us
 from runwright.engine.execution.failures import NodeFailure
 from runwright.engine.execution.visit import Ended, Parked, Visit
-from runwright.engine.execution.walk import Walk
-
-#: Seconds that the function of a wait may take; the wait itself has no limit.
-_FUNCTION_LIMIT = 60.0
+from runwright.engine.execution.walk import ASIDE_LIMIT, Walk
 
 
 @frozen
@@ -38,7 +35,7 @@ async def _due(walk: Walk, visit: Visit, start: int) -> _Due:
         return _Due(start + visit.spec.wait_us, False)
     function = visit.declaration.function
     assert function is not None
-    value = await walk.call_within(visit, _FUNCTION_LIMIT, function, visit.context)
+    value = await walk.call_within(visit, ASIDE_LIMIT, function, visit.context)
     try:
         match value:
             case timedelta():

@@ -50,8 +50,8 @@ async def test_a_bad_end_raises_with_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed) as caught:
         await agent.run(asking(tmp_path, log=said.append))
     assert caught.value.exit_code == 4
-    assert str(caught.value) == "/bin/sh ended with exit code 4\n*** is wrong"
-    assert said == ["*** is wrong"]
+    assert str(caught.value) == "/bin/sh ended with exit code 4\n[masked] is wrong"
+    assert said == ["[masked] is wrong"]
 
 
 async def test_a_command_that_reads_nothing_is_fine(tmp_path: Path) -> None:

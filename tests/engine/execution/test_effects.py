@@ -20,8 +20,9 @@ AT_ONCE = Retry(attempts=2, first=seconds(0))
 def acting(body: Body, **how: Any) -> Workflow[JsonObject]:
     """One action with a given body, and a node that catches its bad ends."""
     workflow = Workflow("acting")
+    effect: Any = workflow.action(**how)
 
-    @workflow.action(**how)
+    @effect  # type: ignore[untyped-decorator]  # its arguments are only known to the test
     def act(ctx: Context[JsonObject]) -> Any:
         return body(ctx)
 
@@ -290,3 +291,25 @@ def test_a_request_that_fails_begins_nothing(tmp_path: Path) -> None:
     assert run(port) == "finished"
     assert port.told() == ["|", "Ready", "StartNode", "FinishNode", "FailRun", "ExitWorker"]
     assert "$.a[1].b" in str(port.nodes["act"].error)
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["fixed", "function"])
+def test_an_operators_not_done_is_a_new_application_with_a_new_deadline(tmp_path: Path, dynamic: bool) -> None:
+    """The same attempt and the same effect, with its whole time again."""
+    calls: list[object] = []
+
+    def act(ctx: Context[JsonObject]) -> int:
+        calls.append(ctx.deadline)
+        if len(calls) == 1:
+            raise Uncertain
+        return 1
+
+    port = port_for(acting(act, timeout=(lambda ctx: 60) if dynamic else 60), tmp_path)
+    assert run(port) == "parked"
+    port.effects["act", 1] = evolve(port.effects["act", 1], state="reserved", cause="resolved")
+    port.shift = 3_600_000_000
+    assert run(port) == "finished"
+    assert isinstance(port.ended, CompleteRun)
+    assert len(calls) == 2
+    assert calls[0] != calls[1]
+    assert port.effects["act", 1].applications == 2

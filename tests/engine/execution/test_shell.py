@@ -60,7 +60,7 @@ def test_stdin_env_cwd_and_the_shell_string(tmp_path: Path) -> None:
     port = port_for(shell(lambda ctx: written), tmp_path)
     assert run(port) == "finished"
     assert ran(port)["stdout"].splitlines() == ["in", os.path.realpath(tmp_path / "inner"), "run"]
-    assert ran(port)["stderr"] == "***\n"
+    assert ran(port)["stderr"] == "[masked]\n"
     assert "s3cr3t" not in output_log(port)
 
 

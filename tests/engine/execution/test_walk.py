@@ -165,7 +165,7 @@ def test_a_caught_failure_goes_on(tmp_path: Path) -> None:
     """The catcher sees code and text, secrets struck out, and no output of the failed visit."""
     port = port_for(failing(), tmp_path)
     assert run(port) == "finished"
-    assert port.output("rescue") == ["failed", "node_failed", "ValueError: no luck, token=***", "7"]
+    assert port.output("rescue") == ["failed", "node_failed", "ValueError: no luck, token=[masked]", "7"]
     assert isinstance(port.ended, CompleteRun)
     assert "Traceback" in output_log(port)
     assert "abc123" not in output_log(port)
@@ -259,7 +259,7 @@ def test_updates_and_logs_leave_the_function_at_once(tmp_path: Path) -> None:
     port = port_for(workflow, tmp_path)
     run(port)
     assert port.updates == [("overall", {"completed": 1, "total": 2, "message": "half"})]
-    assert "work WARNING: password: ***" in output_log(port)
+    assert "work WARNING: password: [masked]" in output_log(port)
     assert (tmp_path / "output.log").stat().st_mode & 0o777 == 0o600
 
 
