@@ -7,7 +7,8 @@ _MASK = "[masked]"
 #: A shorter value would strike out half of every text.
 _SHORTEST_SECRET = 4
 _SECRETIVE = r"(?:key|token|secret|password|passwd|passphrase|credential|authorization)"
-# A name ends in such a word (a KeyError is none), and it is looked at from its start and for a bounded length only, so that long words cost no more than others.
+# A name ends in such a word (a KeyError is none). It is looked at from its start and for a bounded length only,
+# so that long words cost no more than others.
 _WORD = rf"[\w-]{{0,40}}?{_SECRETIVE}s?"
 _VALUE = r"""(?:"[^"\n]*"?|'[^'\n]*'?|[^\s,;&"'(){}\[\]]+)"""
 _BEARER = re.compile(r"(?i)\b(bearer|basic)(\s+)[\w.~+/=-]+")
