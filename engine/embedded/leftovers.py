@@ -7,8 +7,7 @@ import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-#: Every program that a run starts finds its run's ID under this name.
-MARK = "RUNWRIGHT_RUN_ID"
+from runwright.engine.execution.child import RUN_MARK
 
 #: Seconds between SIGTERM and SIGKILL, and how long SIGKILL may take.
 TERM_GRACE = 2.0
@@ -54,7 +53,7 @@ def _signal(pid: int, number: signal.Signals) -> None:
 def _living(runs: frozenset[str]) -> Iterator[tuple[int, str]]:
     own = os.getpid()
     for pid, environment in _environments():
-        run = environment.get(MARK)
+        run = environment.get(RUN_MARK)
         if run in runs and run is not None and pid != own:
             yield pid, run
 
@@ -68,7 +67,7 @@ def _environments() -> Iterator[tuple[int, dict[str, str]]]:
                 raw = (folder / "environ").read_bytes()
             except OSError:
                 continue  # it ended, or is not ours to read
-            if MARK.encode() in raw:
+            if RUN_MARK.encode() in raw:
                 pairs = (each.partition(b"=") for each in raw.split(b"\0"))
                 yield int(folder.name), {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
         return

@@ -67,6 +67,11 @@ class EmbeddedPort:
         #: How the worker said it ended, once that is committed.
         self.exited: ExitWorker | None = None
 
+    @property
+    def worker(self) -> str:
+        """The worker epoch that this port speaks for."""
+        return self._authority.worker
+
     async def transact(self, transitions: Sequence[WorkerTransition]) -> list[Result[object]]:
         """Have transitions decided in order and committed together; returns after the commit.
 

@@ -15,7 +15,7 @@ from runwright.engine.reading.logs import read_log
 from runwright.engine.reading.moment import is_held, moment_of
 from runwright.engine.reading.requests import Request, read_requests
 from runwright.engine.reading.status import Status
-from runwright.engine.reading.values import effect_values, node_output, run_output
+from runwright.engine.reading.values import effect_values, node_output, read_sources, run_output
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.follow import Subscription
 from runwright.eventstore.log import LogReader
@@ -216,6 +216,10 @@ class Reader:
             NotFound: There is no such run.
         """
         return read_history(self.log, run_id)
+
+    def sources(self, digest: str | None) -> dict[str, str] | None:
+        """The files of a recorded source set with their SHA-256; ``None`` where none is recorded."""
+        return None if digest is None else read_sources(self.log, digest)
 
     # --- effects and requests ---------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from runwright.engine.reading.errors import OutputMissing, OutputRedacted
 from runwright.engine.reading.moment import Moment, moment_of
 from runwright.engine.rundata import Found, MediaTypeMismatch, Missing, Redacted, RunData
 from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.events.definition import SourcesRecorded
 from runwright.eventstore.events.effect import EffectApplied, EffectReserved
 from runwright.eventstore.events.event import JSON, Content
 from runwright.eventstore.events.node import NodeFinished
@@ -60,6 +61,15 @@ def effect_values(moment: Moment, row: EffectRow) -> EffectValues:
     request = reserved.event.request if reserved and isinstance(reserved.event, EffectReserved) else None
     result = applied.event.result if applied and isinstance(applied.event, EffectApplied) else None
     return EffectValues(effect=Effect.of(row), request=_value(request), result=_value(result))
+
+
+def read_sources(log: LogReader, digest: str) -> dict[str, str] | None:
+    """The files of a recorded source set with their SHA-256."""
+    for recorded in log.read(f"sources/{digest}"):
+        event = recorded.event
+        if isinstance(event, SourcesRecorded) and event.paths is not None and isinstance(event.paths.value, dict):
+            return {path: str(each) for path, each in event.paths.value.items()}
+    return None
 
 
 def _finish_of(log: LogReader, run_id: str, node: str, visit: int) -> RecordedEvent:

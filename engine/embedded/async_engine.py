@@ -1,0 +1,358 @@
+"""The engine in process, on the calling loop: start runs, drive them, steer them, ask about them."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar, overload
+
+from runwright.engine.agents.agent import Agent
+from runwright.engine.authoring.workflow import Workflow
+from runwright.engine.clock import Clock
+from runwright.engine.commands.client import AcceptedSources, CancelRun, ClientCommand, PauseRun, ResumeRun
+from runwright.engine.embedded.async_asking import AsyncAsking
+from runwright.engine.embedded.calling import Identity, accepted
+from runwright.engine.embedded.catalog import Catalog, Driven
+from runwright.engine.embedded.driving import CAPACITY, Driving
+from runwright.engine.embedded.holder import Holder
+from runwright.engine.embedded.opening import Opening
+from runwright.engine.embedded.outcome import Outcome
+from runwright.engine.embedded.preflight import Place, prepare
+from runwright.engine.embedded.programs import Programs
+from runwright.engine.embedded.resolving import Resolution, Resolving
+from runwright.engine.identity import new_id
+from runwright.engine.reading.reader import Reader
+from runwright.engine.results import Adopted, Applied
+from runwright.engine.sources.locate import typed_reference
+from runwright.eventstore.envelope import Head
+from runwright.eventstore.errors import Forked
+from runwright.eventstore.values import JsonObject
+
+I = TypeVar("I")  # noqa: E741 - the name of the input's type everywhere in the public surface
+
+Until = Literal["finished", "waiting"]
+
+#: Seconds that `close` gives runs to reach their next boundary.
+GRACE = 10.0
+
+
+class AsyncEngine(AsyncAsking):
+    """Holds a store and drives its runs as tasks of the loop that opened it.
+
+    Open it with ``async with AsyncEngine.open(path) as engine``, or ``await AsyncEngine.open(path)``.
+    """
+
+    def __init__(
+        self, holder: Holder, *, catalog: Catalog, agents: Mapping[str, Agent], capacity: int, client: str
+    ) -> None:
+        super().__init__(self._usable_reader)
+        self._holder = holder
+        self._catalog = catalog
+        self._agents = dict(agents)
+        self._pid = os.getpid()
+        self._closed = False
+        self._driving = Driving(holder, catalog, self._agents, capacity)
+        self._programs = Programs(holder, catalog, self._agents, self._driving.bridge)
+        self._resolving = Resolving(self._programs)
+        self._identity = Identity(client, holder.clock, holder.random)
+        self._driving.begin()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        agents: Mapping[str, Agent] | None = None,
+        workflows: Iterable[Workflow[Any]] = (),
+        wait_lock: float | None = None,
+        capacity: int = CAPACITY,
+        client: str = "engine",
+        user: Path | None = None,
+        clock: Clock | None = None,
+        random: Callable[[int], bytes] = os.urandom,
+        unsafe_filesystem: bool = False,
+    ) -> "Opening[AsyncEngine]":
+        """Take the store at ``path``, put away what its last holder left, and drive what may go on.
+
+        Args:
+            path: The state directory; it is made where there is none.
+            agents: The executors of agent and choose nodes by name.
+            workflows: Workflows whose runs are driven without being asked for; others wait for `resume`.
+            wait_lock: Seconds to wait for another holder; ``None`` not at all.
+            capacity: How many runs are driven at once.
+            client: Who is said to give the commands.
+            user: The user's configuration folder, which may hold workflows.
+            clock: The clocks.
+            random: Answers that many random bytes.
+            unsafe_filesystem: Whether to open it on a network file system, too.
+
+        Raises:
+            StoreInUse: Another process holds the store; and the other errors of `EventLog.open`.
+            WorkflowInvalid: A workflow that was handed in does not hold.
+        """
+
+        async def opened() -> "AsyncEngine":
+            catalog = Catalog(workflows, user=user)
+            holder = await asyncio.to_thread(
+                Holder.open,
+                Path(path),
+                wait_lock=wait_lock,
+                clock=clock,
+                random=random,
+                unsafe_filesystem=unsafe_filesystem,
+            )
+            try:
+                return cls(holder, catalog=catalog, agents=agents or {}, capacity=capacity, client=client)
+            except BaseException:
+                holder.close()
+                raise
+
+        return Opening(opened)
+
+    async def close(self, *, grace: float = GRACE) -> Head | None:
+        """Stop: no new runs, those under way stop at their next boundary, and the store is given back.
+
+        Args:
+            grace: Seconds that they may take; after that their tasks are cancelled and their programs ended.
+
+        Returns:
+            The log's head, to be kept elsewhere, or ``None`` where the end could not be recorded.
+        """
+        self._check_process()
+        if not self._closed:
+            self._closed = True
+            await self._driving.stop(grace)
+        return await asyncio.to_thread(self._holder.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # --- starting -----------------------------------------------------------------------------------------------
+
+    @overload
+    async def start(
+        self, workflow: Workflow[I], input: I, *, key: str | None = None, place: Place | None = None
+    ) -> str: ...
+    @overload
+    async def start(
+        self, workflow: str, input: JsonObject, *, key: str | None = None, place: Place | None = None
+    ) -> str: ...
+    async def start(
+        self, workflow: Workflow[Any] | str, input: object, *, key: str | None = None, place: Place | None = None
+    ) -> str:
+        """Queue a run durably, and drive it in the background.
+
+        Args:
+            workflow: The workflow, or how it is named: a file, a name, an import path.
+            input: Its input; JSON where the workflow is only named.
+            key: The idempotency key: a repeat with the same key and input answers the first run.
+            place: Where it is started; by default the current folder.
+
+        Returns:
+            The run ID, committed.
+
+        Raises:
+            PreflightError: It cannot be started; nothing was written.
+            ConflictError: The key was used for something else.
+        """
+        self._check_usable()
+        place = place or Place(cwd=Path.cwd())
+        driven = await self._resolve(workflow, place)
+        run_id = new_id(self._holder.clock.now(), self._holder.random)
+        command = prepare(
+            driven, input, run_id=run_id, agents=self._agents, place=place, typed=not isinstance(workflow, str)
+        )
+        result = await self._send(command, key)
+        if isinstance(result, Applied):
+            self._driving.queued(command, driven)
+        else:
+            self._driving.take(result.value, driven)
+            self._driving.look(result.value)
+        return result.value
+
+    @overload
+    async def run(
+        self, workflow: Workflow[I], input: I, *, timeout: float | None = None, place: Place | None = None
+    ) -> Outcome: ...
+    @overload
+    async def run(
+        self, workflow: str, input: JsonObject, *, timeout: float | None = None, place: Place | None = None
+    ) -> Outcome: ...
+    async def run(
+        self,
+        workflow: Any,
+        input: Any,
+        *,
+        timeout: float | None = None,
+        place: Place | None = None,
+    ) -> Outcome:
+        """Start a run and wait until it has ended, or until nothing but somebody's command can move it.
+
+        Args:
+            workflow: As for `start`.
+            input: As for `start`.
+            timeout: Seconds to wait; the run itself goes on.
+            place: As for `start`.
+        """
+        return await self.wait(await self.start(workflow, input, place=place), until="waiting", timeout=timeout)
+
+    async def drive(self, run_id: str) -> None:
+        """Drive a run whenever it may go on, without giving it any command.
+
+        Raises:
+            NotFound: There is no such run.
+            PreflightError: Its workflow cannot be loaded.
+            RecoveryRequiredError: Its workflow or an executor is missing here, or its sources have changed.
+        """
+        self._check_usable()
+        if not self._driving.taken(run_id):
+            run = self._programs.run(run_id)
+            driven = await self._programs.of(run)
+            await self._programs.check(run, driven)
+            self._driving.take(run_id, driven)
+        self._driving.look(run_id)
+
+    async def wait(self, run_id: str, *, until: Until = "finished", timeout: float | None = None) -> Outcome:
+        """Wait for a run.
+
+        Args:
+            run_id: The run.
+            until: ``finished``: until it has ended; ``waiting``: also while nothing moves it by itself.
+            timeout: Seconds; after them its present status is answered.
+
+        Raises:
+            NotFound: There is no such run.
+        """
+        self._check_usable()
+        ends = None if timeout is None else self._holder.clock.monotonic() + timeout
+        with self._driving.watch.of(run_id) as changed:
+            while True:
+                changed.clear()
+                look = self._driving.look(run_id) if not self._closed else None
+                self._programs.check_store()
+                if look is None:
+                    break
+                if look.run.finished_at is not None or (until == "waiting" and not self._driving.moves(look)):
+                    break
+                changed.clear()
+                try:
+                    async with asyncio.timeout(None if ends is None else ends - self._holder.clock.monotonic()):
+                        await changed.wait()
+                except TimeoutError:
+                    break
+        return await self._read(self._outcome, run_id)
+
+    # --- steering -----------------------------------------------------------------------------------------------
+
+    async def pause(self, run_id: str) -> Applied[str] | Adopted[str]:
+        """Let no further node of a run start; a run at work stops at its next boundary.
+
+        Raises:
+            NotFound: There is no such run.
+            ConflictError: It has not started, or has ended.
+        """
+        return await self._steer(run_id, PauseRun(run_id=run_id))
+
+    async def resume(self, run_id: str, *, accept_source: bool = False) -> Applied[str] | Adopted[str]:
+        """Let a paused or parked run go on, and drive it here; a queued one is only driven.
+
+        Args:
+            run_id: The run.
+            accept_source: Whether to go on with a workflow that has changed since the run was started.
+
+        Raises:
+            NotFound: There is no such run.
+            ConflictError: It is not parked, or has ended.
+            RecoveryRequiredError: An effect has to be resolved first, the workflow has changed, or it is missing.
+        """
+        self._check_usable()
+        run = self._programs.run(run_id)
+        if run.finished_at is not None or (run.started_at is None and self._driving.taken(run_id)):
+            return await self._steer(run_id, ResumeRun(run_id=run_id))
+        driven = await self._programs.of(run)
+        if run.started_at is None:
+            await self._programs.check(run, driven)
+            self._driving.take(run_id, driven)
+            self._driving.look(run_id)
+            return Adopted(run_id, self._holder.reader.status(run_id).revision)
+        await self._programs.check_agents(run, driven)
+        accept = AcceptedSources(snapshot=driven.snapshot, paths=driven.paths) if accept_source else None
+        command = ResumeRun(run_id=run_id, sources=driven.sources, definition=driven.digest, accept=accept)
+        result = await self._programs.explained(run, driven, self._send(command, None))
+        self._driving.take(run_id, driven)
+        self._driving.look(run_id)
+        return result
+
+    async def cancel(self, run_id: str, *, reason: str = "") -> Applied[str] | Adopted[str]:
+        """End a run now, whatever it is doing.
+
+        Raises:
+            NotFound: There is no such run.
+            ConflictError: It has ended otherwise.
+        """
+        self._check_usable()
+        result = await self._send(CancelRun(run_id=run_id, reason=reason), None)
+        self._driving.interrupt(run_id)
+        return result
+
+    async def resolve(
+        self, effect_id: str, outcome: Resolution, *, result: object = None, reason: str
+    ) -> Applied[str] | Adopted[str]:
+        """Say what became of an ambiguous effect; its run goes on.
+
+        Args:
+            effect_id: The effect.
+            outcome: ``done``, ``not_done`` or ``timed_out``.
+            result: The result of a ``done`` effect, of the node's type.
+            reason: Why; kept with the log's private values.
+
+        Raises:
+            NotFound: There is no such effect.
+            InputInvalid: The result does not fit the node's type.
+            ConflictError: It is not ambiguous.
+        """
+        self._check_usable()
+        run, command = await self._resolving.command(effect_id, outcome, result=result, reason=reason)
+        answer = await self._send(command, None)
+        self._driving.look(run.run_id)
+        return answer
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    async def _resolve(self, workflow: Workflow[Any] | str, place: Place) -> Driven:
+        if not isinstance(workflow, str):
+            return self._catalog.of_object(workflow)
+        reference, project = typed_reference(workflow, place.cwd, place.project)
+        return await self._programs.load(reference, project)
+
+    async def _steer(self, run_id: str, command: ClientCommand) -> Applied[str] | Adopted[str]:
+        self._check_usable()
+        result = await self._send(command, None)
+        self._driving.look(run_id)
+        return result
+
+    async def _send(self, command: ClientCommand, key: str | None) -> Applied[str] | Adopted[str]:
+        answer = self._holder.transitions.command(self._identity.caller(key), command)
+        return accepted(await self._driving.bridge.wrap(answer))
+
+    def _outcome(self, run_id: str) -> Outcome:
+        status = self._holder.reader.status(run_id)
+        return Outcome(run_id, status.status, status.error, self._holder.reader.history)
+
+    def _usable_reader(self) -> Reader:
+        self._check_usable()
+        return self._holder.reader
+
+    def _check_usable(self) -> None:
+        self._check_process()
+        self._programs.check_store()
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._pid:
+            raise Forked

@@ -1,0 +1,197 @@
+"""One launch of one run in this process: claim, execute, and say how it ended."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from runwright.engine.agents.agent import Agent
+from runwright.engine.commands.client import QueueRun
+from runwright.engine.commands.host import ClaimRun, RecordExit
+from runwright.engine.commands.worker import Authority, ExitWorker, FailRun, ParkRun, WorkerTransition
+from runwright.engine.embedded.bridge import LoopBridge
+from runwright.engine.embedded.catalog import Driven
+from runwright.engine.embedded.holder import Holder
+from runwright.engine.embedded.port import EmbeddedPort, HostStopping
+from runwright.engine.embedded.state import fresh_state, read_state
+from runwright.engine.errors import SourceChanged
+from runwright.engine.execution.calling import returned
+from runwright.engine.execution.capture import OutputLog
+from runwright.engine.execution.executor import execute
+from runwright.engine.execution.port import RunState
+from runwright.engine.identity import new_id
+from runwright.engine.reading.moment import moment_of
+from runwright.engine.results import Applied
+from runwright.engine.sources.identity import SourceSet
+from runwright.engine.transitions.worker import token_hash
+from runwright.eventstore.errors import StoreError
+from runwright.projections.control.runs import RunRow
+
+_log = logging.getLogger("runwright.engine")
+
+TOKEN_BYTES = 32
+
+#: How often the store is asked again to take a worker's end, and the pause before each further try (seconds).
+TRIES = 5
+PAUSE = 0.2
+
+
+class Driver:
+    """Launches runs under the holder's epoch.
+
+    Args:
+        holder: The open store.
+        bridge: Brings the writer's answers to the loop.
+        agents: The executors by name.
+        stopping: Set once every run has to stop at its next boundary.
+    """
+
+    def __init__(
+        self, holder: Holder, bridge: LoopBridge, agents: Mapping[str, Agent], stopping: threading.Event
+    ) -> None:
+        self._holder = holder
+        self._bridge = bridge
+        self._agents = agents
+        self._stopping = stopping
+
+    async def launch(self, run_id: str, driven: Driven, queued: QueueRun | None) -> str | None:
+        """Drive a run until it ended or stopped.
+
+        Args:
+            run_id: An eligible run.
+            driven: Its program.
+            queued: What this engine itself queued, where the run has never been launched: then nothing is read.
+
+        Returns:
+            How the worker ended, or ``None`` where the run could not be claimed.
+        """
+        # A function that outlived its time limit and cannot be stopped must not overlap with what comes next.
+        await returned(run_id)
+        authority = await self._claim(run_id)
+        if authority is None:
+            return None
+        port = EmbeddedPort(
+            authority=authority,
+            submit=self._holder.transitions.worker,
+            bridge=self._bridge,
+            clock=self._holder.clock,
+            stopping=self._stopping,
+        )
+        self._holder.renewal.hold(authority)
+        try:
+            observed = await self._carry(run_id, driven, queued, port)
+        finally:
+            port.close()
+            self._holder.renewal.drop(authority)
+        if port.exited is not None:
+            return port.exited.outcome
+        await self._put_away(authority, observed)
+        return None if observed is None else observed.outcome
+
+    async def _claim(self, run_id: str) -> Authority | None:
+        holder = self._holder
+        worker = new_id(holder.clock.now(), holder.random)
+        owner, token = f"{holder.epoch}:{worker}", holder.random(TOKEN_BYTES).hex()
+        claim = ClaimRun(run_id=run_id, owner=owner, token_hash=token_hash(token), process=holder.process)
+        answer = self._bridge.wrap(holder.transitions.host(claim))
+        try:
+            # Not given up with the task: a claim that is committed has to be given back.
+            result = await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            if isinstance(await answer, Applied):
+                await self._put_away(None, RecordExit(run_id=run_id, worker=worker, outcome="orphaned"))
+            raise
+        except StoreError as error:
+            _log.warning("run %s was not claimed: %s", run_id, error.code)
+            await asyncio.sleep(PAUSE)
+            return None
+        if not isinstance(result, Applied):
+            return None
+        return Authority(run_id=run_id, owner=owner, token=token, generation=int(str(result.value)))
+
+    async def _carry(
+        self, run_id: str, driven: Driven, queued: QueueRun | None, port: EmbeddedPort
+    ) -> RecordExit | None:
+        """Execute; answer what has to be recorded where the worker could not say its end itself.
+
+        ``None`` says that the claim was lost: the run ended, or somebody else has it.
+        """
+        worker = port.worker
+        orphaned = RecordExit(run_id=run_id, worker=worker, outcome="orphaned")
+        crashed = RecordExit(run_id=run_id, worker=worker, outcome="crashed")
+        try:
+            await self._execute(run_id, driven, queued, port)
+        except HostStopping:
+            return orphaned
+        except asyncio.CancelledError:
+            # Either the holder stops and this run took too long, or the run was ended by a command.
+            return orphaned if self._stopping.is_set() else None
+        except StoreError as error:
+            _log.warning("run %s stopped: %s", run_id, error.code)
+            return crashed
+        except Exception:  # noqa: BLE001 - whatever it is, the run is put away and the engine lives on
+            _log.warning("run %s stopped by a fault of the engine; its log tells more at debug level", run_id)
+            _log.debug("run %s", run_id, exc_info=True)
+            return crashed
+        return None
+
+    async def _execute(self, run_id: str, driven: Driven, queued: QueueRun | None, port: EmbeddedPort) -> None:
+        scratch = await self._scratch(run_id)
+        if queued is not None:
+            state = fresh_state(queued, scratch)
+        else:
+            run, state = await asyncio.to_thread(self._read, run_id, scratch)
+            if not driven.carries(run):
+                await self._refuse(run, driven, port)
+                return
+        with OutputLog(scratch.with_name("output.log")) as log:
+            await execute(driven.program, state, port, agents=self._agents, clock=self._holder.clock, log=log)
+
+    def _read(self, run_id: str, scratch: Path) -> tuple[RunRow, RunState]:
+        with moment_of(self._holder.log) as moment:
+            run = moment.run(run_id)
+            return run, read_state(run, moment.rows, moment.event, scratch)
+
+    async def _scratch(self, run_id: str) -> Path:
+        folder = self._holder.home.run_folder(run_id)
+        scratch = folder / "scratch"
+        if not scratch.is_dir():
+            folder.parent.mkdir(mode=0o700, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            scratch.mkdir(mode=0o700, exist_ok=True)
+        return scratch
+
+    async def _refuse(self, run: RunRow, driven: Driven, port: EmbeddedPort) -> None:
+        """Fail the launch, or park a run that had started: its sources are not the ones it was started with."""
+        files = await asyncio.to_thread(self._changed, run, driven)
+        error = SourceChanged(run.workflow, files)
+        end: WorkerTransition = ParkRun(reason="source_changed", code=error.code, detail=error.message)
+        if run.started_at is None:
+            end = FailRun(outcome="failed", code=error.code, phase="load", message=error.message)
+        await port.transact([end, ExitWorker(outcome="failed", phase="load", code=error.code)])
+
+    def _changed(self, run: RunRow, driven: Driven) -> tuple[str, ...]:
+        saved = self._holder.reader.sources(run.sources)
+        return () if saved is None else SourceSet(saved).differs_from(driven.loaded.sources)
+
+    async def _put_away(self, authority: Authority | None, observed: RecordExit | None) -> None:
+        """Have the worker's end recorded, by itself or as observed; a store that cannot take it now is asked again."""
+        for attempt in range(TRIES):
+            if attempt:
+                await asyncio.sleep(PAUSE)
+            try:
+                await self._bridge.wrap(self._report(authority, observed))
+            except StoreError as error:
+                _log.warning("the end of a worker was not recorded: %s", error.code)
+            else:
+                return
+
+    def _report(self, authority: Authority | None, observed: RecordExit | None) -> "Future[Any]":
+        transitions = self._holder.transitions
+        if observed is not None:
+            return transitions.host(observed)
+        assert authority is not None, "a worker speaks for itself only under its claim"
+        return transitions.worker(authority, [ExitWorker(outcome="claim_lost")])

@@ -1,0 +1,230 @@
+"""What is driven: which runs, when, and who hears of it; everything here happens on one loop."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from runwright.engine.agents.agent import Agent
+from runwright.engine.commands.client import QueueRun
+from runwright.engine.commands.host import FireTimer, ParkIdleRun
+from runwright.engine.embedded.bridge import LoopBridge
+from runwright.engine.embedded.catalog import Catalog, Driven
+from runwright.engine.embedded.driver import Driver
+from runwright.engine.embedded.holder import Holder
+from runwright.engine.embedded.preflight import check_agents
+from runwright.engine.embedded.scheduler import Scheduler
+from runwright.engine.embedded.timers import Timers
+from runwright.engine.embedded.watch import Watch
+from runwright.engine.errors import AgentMissing
+from runwright.engine.reading.moment import moment_of
+from runwright.eventstore.errors import StoreError
+from runwright.projections.control.queue import QUEUE, QueueRow
+from runwright.projections.control.runs import RUNS, RunRow
+from runwright.projections.control.timers import TIMERS, TimerRow
+
+_log = logging.getLogger("runwright.engine")
+
+#: How many runs one engine drives at once, unless it is told otherwise.
+CAPACITY = 256
+
+#: Seconds after which a timer that the store could not take is fired again.
+AGAIN = 1.0
+
+
+@frozen
+class Look:
+    """How a run stands for whoever drives it."""
+
+    run: RunRow
+    queue: QueueRow
+    timers: tuple[TimerRow, ...]
+
+    @property
+    def moves(self) -> bool:
+        """Whether the run goes on without anybody asking: a worker, a place in the queue, or a timer moves it."""
+        if self.run.finished_at is not None or self.run.paused:
+            return False
+        if self.queue.owner is not None or self.queue.eligible:
+            return True
+        return any(each.kind != "run" for each in self.timers)
+
+
+class Driving:
+    """Starts, follows and ends the drives of one engine.
+
+    Args:
+        holder: The open store.
+        catalog: The programs.
+        agents: The executors by name.
+        capacity: How many runs are driven at once.
+    """
+
+    def __init__(self, holder: Holder, catalog: Catalog, agents: Mapping[str, Agent], capacity: int) -> None:
+        loop = asyncio.get_running_loop()
+        self.bridge = LoopBridge(loop)
+        self.watch = Watch()
+        self.stopping = threading.Event()
+        self._holder = holder
+        self._catalog = catalog
+        self._agents = agents
+        self._driver = Driver(holder, self.bridge, agents, self.stopping)
+        self._timers = Timers(holder.clock, loop, self._due)
+        self._scheduler = Scheduler(capacity=capacity, drive=self._drive, after=self._ended)
+        #: Runs that somebody asked this engine to drive, with their programs.
+        self._taken: dict[str, Driven] = {}
+        #: What was queued here and never launched yet.
+        self._queued: dict[str, QueueRun] = {}
+        #: How the last launch of a run ended, until its end was looked at.
+        self._outcomes: dict[str, str | None] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def begin(self) -> None:
+        """Restore timers, and drive what may go on by itself and whose workflow was handed in."""
+        with moment_of(self._holder.log) as moment:
+            timers = moment.rows.find(TIMERS)
+            eligible = moment.rows.find(QUEUE, eligible=True)
+        for timer in timers:
+            self._timers.set(timer.run_id, timer.kind, timer.due, absolute=timer.absolute)
+        for row in sorted(eligible, key=lambda row: row.order):
+            self.look(row.run_id)
+
+    def queued(self, command: QueueRun, driven: Driven) -> None:
+        """Drive a run that was just queued here."""
+        run_id = command.run_id
+        self._taken[run_id] = driven
+        self._queued[run_id] = command
+        if command.timeout is not None:
+            self.look(run_id)
+        else:
+            self._scheduler.submit(run_id, self._holder.log.head().position)
+
+    def take(self, run_id: str, driven: Driven) -> None:
+        """Drive a run whenever it may go on, from now on."""
+        self._taken[run_id] = driven
+
+    def taken(self, run_id: str) -> bool:
+        """Whether this engine drives the run, or will when it may go on."""
+        return run_id in self._taken
+
+    def look(self, run_id: str) -> Look | None:
+        """Look at a run after something about it changed: timers, eligibility, and who waits for it."""
+        with moment_of(self._holder.log) as moment:
+            run, queue = moment.rows.get(RUNS, run_id), moment.rows.get(QUEUE, run_id)
+            if run is None or queue is None:
+                return None
+            timers = tuple(moment.rows.find(TIMERS, run_id=run_id)) if run.finished_at is None else ()
+        look = Look(run, queue, timers)
+        self._timers.keep(run_id, frozenset(each.kind for each in timers))
+        for each in timers:
+            self._timers.set(run_id, each.kind, each.due, absolute=each.absolute)
+        if run.finished_at is not None:
+            self._forget(run_id)
+        elif queue.eligible and queue.owner is None and self._drivable(run):
+            self._scheduler.submit(run_id, queue.order)
+        self.watch.tell(run_id)
+        return look
+
+    def moves(self, look: Look) -> bool:
+        """Whether a run goes on without anybody asking, here."""
+        if not look.moves:
+            return False
+        run_id = look.run.run_id
+        by_timer = not look.queue.eligible and look.queue.owner is None
+        return self._scheduler.driving(run_id) or by_timer
+
+    def interrupt(self, run_id: str) -> None:
+        """Stop driving a run that was just ended by a command; its worker ends what it started."""
+        self._timers.keep(run_id, frozenset())
+        self._scheduler.interrupt(run_id)
+        self._forget(run_id)
+        self.watch.tell(run_id)
+
+    async def stop(self, grace: float) -> None:
+        """Take nothing more, let every run stop at its next boundary, and end those that take too long."""
+        self.stopping.set()
+        self._timers.close()
+        self._scheduler.stop()
+        await self._scheduler.drain(grace)
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        self.watch.tell_all()
+
+    def background(self, work: Any, name: str) -> None:
+        """Keep a task until it is done."""
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _drive(self, run_id: str) -> None:
+        driven = self._taken.get(run_id)
+        if driven is None:
+            return
+        try:
+            self._outcomes[run_id] = await self._driver.launch(run_id, driven, self._queued.pop(run_id, None))
+        except asyncio.CancelledError:
+            # Interrupted before it had anything to put away.
+            return
+
+    def _ended(self, run_id: str) -> None:
+        outcome = self._outcomes.pop(run_id, None)
+        if self.stopping.is_set():
+            self.watch.tell(run_id)
+        elif outcome == "finished":
+            self._timers.keep(run_id, frozenset())
+            self._forget(run_id)
+            self.watch.tell(run_id)
+        else:
+            self.look(run_id)
+
+    def _forget(self, run_id: str) -> None:
+        self._taken.pop(run_id, None)
+        self._queued.pop(run_id, None)
+
+    def _drivable(self, run: RunRow) -> bool:
+        """Whether there is a program for a run that may go on."""
+        if run.run_id in self._taken:
+            return True
+        driven = self._catalog.handed(run)
+        if driven is None:
+            # It waits for an explicit resume.
+            return False
+        try:
+            check_agents(driven.program.definition, self._agents)
+        except AgentMissing as error:
+            self.background(self._park(run, error), f"park {run.run_id}")
+            return False
+        self._taken[run.run_id] = driven
+        return True
+
+    async def _park(self, run: RunRow, error: AgentMissing) -> None:
+        """Say in the log that nobody here can drive the run; one that never started keeps its place in the queue."""
+        if run.started_at is None:
+            return
+        try:
+            await self.bridge.wrap(
+                self._holder.transitions.host(
+                    ParkIdleRun(run_id=run.run_id, reason="environment_missing", detail=error.message)
+                )
+            )
+        except StoreError as trouble:
+            _log.warning("run %s was not parked: %s", run.run_id, trouble.code)
+
+    def _due(self, run_id: str, kind: str) -> None:
+        self.background(self._fire(run_id, kind), f"timer {kind} of {run_id}")
+
+    async def _fire(self, run_id: str, kind: str) -> None:
+        try:
+            await self.bridge.wrap(self._holder.transitions.host(FireTimer(run_id=run_id, kind=kind)))
+        except StoreError as error:
+            _log.warning("timer %s of run %s was put off: %s", kind, run_id, error.code)
+            if not self.stopping.is_set():
+                self._timers.again(run_id, kind, AGAIN)
+            return
+        look = self.look(run_id)
+        if look is not None and look.run.finished_at is not None:
+            # Its own time limit ended the run; the worker only has to hear of it.
+            self._scheduler.interrupt(run_id)

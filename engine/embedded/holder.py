@@ -1,0 +1,157 @@
+"""The open store: lock, log, transitions, epoch, and what its last holder left behind."""
+
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from runwright import __version__
+from runwright.engine.clock import Clock, SystemClock
+from runwright.engine.embedded.recovery import recover
+from runwright.engine.embedded.renewal import LeaseRenewal
+from runwright.engine.identity import new_id
+from runwright.engine.processes import own_identity
+from runwright.engine.reading.reader import Reader
+from runwright.engine.transitions.store import Transitions
+from runwright.eventstore.envelope import Head
+from runwright.eventstore.errors import StoreError
+from runwright.eventstore.home import Home, check_file, create_file
+from runwright.eventstore.log import EventLog
+from runwright.projections.follower import Follower
+from runwright.projections.inline import ControlRows
+from runwright.projections.layout import LAYOUT
+
+_log = logging.getLogger("runwright.engine")
+
+KEY_BYTES = 32
+
+
+class Holder:
+    """The one process that holds a store, between `open` and `close`.
+
+    Attributes:
+        home: The state directory.
+        log: The log.
+        transitions: The only way to change anything.
+        reader: The questions that need no lock.
+        clock: Time, handed in.
+        random: Randomness, handed in.
+        epoch: This holder's epoch.
+        process: This process.
+        renewal: Keeps the leases of what is driven here.
+        unrecovered: Runs whose last worker's end could not be recorded; they show as they were.
+    """
+
+    def __init__(self, log: EventLog, *, clock: Clock, random: Callable[[int], bytes], receipts_key: bytes) -> None:
+        self.log = log
+        self.home = log.home
+        self.clock = clock
+        self.random = random
+        self.epoch = new_id(clock.now(), random)
+        self.process = own_identity()
+        self.transitions = Transitions(log, clock=clock, random=random, epoch=self.epoch, receipts_key=receipts_key)
+        self.reader = Reader(log)
+        self.renewal = LeaseRenewal(self.transitions.renew)
+        self.unrecovered: frozenset[str] = frozenset()
+        self._follower: Follower | None = None
+        self._closing = threading.Lock()
+        self._closed = False
+        self._head: Head | None = None
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        wait_lock: float | None = None,
+        clock: Clock | None = None,
+        random: Callable[[int], bytes] = os.urandom,
+        unsafe_filesystem: bool = False,
+    ) -> "Holder":
+        """Take the store, begin an epoch, and put away what the last holder left.
+
+        Args:
+            path: The state directory; it is made where there is none.
+            wait_lock: Seconds to wait for another holder; ``None`` not at all.
+            clock: The clocks.
+            random: Answers that many random bytes.
+            unsafe_filesystem: Whether to open it on a network file system, too.
+
+        Raises:
+            StoreInUse: Another process holds it; and the other errors of `EventLog.open`.
+        """
+        clock = clock or SystemClock()
+        log = EventLog.open(
+            path,
+            layout=LAYOUT,
+            control=ControlRows(),
+            clock=clock.now,
+            random=random,
+            wait_lock=wait_lock,
+            unsafe_filesystem=unsafe_filesystem,
+        )
+        try:
+            holder = cls(log, clock=clock, random=random, receipts_key=_receipts_key(log.home))
+            holder._begin()
+        except BaseException:
+            log.close()
+            raise
+        return holder
+
+    @property
+    def closed(self) -> bool:
+        """Whether the store was given back."""
+        return self._closed
+
+    def close(self) -> Head | None:
+        """Record the end of the epoch and give the store back; twice does no harm.
+
+        Returns:
+            The head, to be kept elsewhere; ``None`` where the store could not take the last event.
+        """
+        with self._closing:
+            if self._closed:
+                return self._head
+            self._closed = True
+            self.renewal.close()
+            if self._follower is not None:
+                self._follower.close()
+            try:
+                self._head = self.transitions.stop_host().result()
+            except StoreError as error:
+                # The next holder finds an epoch without an end and recovers as after a crash.
+                _log.warning("the end of this epoch was not recorded: %s", error.code)
+            self.log.close()
+            return self._head
+
+    def _begin(self) -> None:
+        self.transitions.start_host(self.process, __version__).result()
+        self.unrecovered = recover(self.log, self.transitions, self.epoch)
+        self._follower = Follower(self.log)
+        self._follower.start()
+
+
+def _receipts_key(home: Home) -> bytes:
+    """The key that receipts are fingerprinted with: made once, 0600, never in the log."""
+    path = home.receipts_key
+    check_file(path)
+    try:
+        key = path.read_bytes()
+    except FileNotFoundError:
+        key = b""
+    if len(key) == KEY_BYTES:
+        return key
+    # Missing, or cut by a crash while it was written: repeats of older commands are not recognised any more.
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    key = secrets.token_bytes(KEY_BYTES)
+    descriptor = create_file(fresh)
+    try:
+        os.write(descriptor, key)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    fresh.replace(path)
+    return key

@@ -1,0 +1,171 @@
+"""Everything that is checked before a run is queued; what fails here leaves no trace (page 05, "Launch")."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from logging import getLogger
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from runwright.engine.agents.agent import Agent
+from runwright.engine.authoring.context import Context
+from runwright.engine.authoring.conversion import NotConvertible, from_json, to_json
+from runwright.engine.authoring.limits import limit_us
+from runwright.engine.commands.client import QueueRun
+from runwright.engine.embedded.catalog import Driven
+from runwright.engine.errors import ActivationFailed, AgentMissing, InputInvalid, Unsupported
+from runwright.engine.execution.support import unsupported
+from runwright.engine.graph.definition import Definition
+from runwright.engine.graph.program import Program
+from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
+from runwright.eventstore.events.run import AgentBinding
+from runwright.eventstore.values import Json, encode
+
+_log = getLogger("runwright.engine")
+
+DEFAULT_AGENT = "default"
+MAX_INPUT = 1024 * 1024
+
+
+@frozen(kw_only=True)
+class Place:
+    """Where a run is started.
+
+    Attributes:
+        cwd: The folder.
+        project: The project, or ``None`` for the one of the workflow.
+        interpreter: The Python that loads its code.
+        pass_env: Names of variables that are handed on.
+    """
+
+    cwd: Path
+    project: Path | None = None
+    interpreter: str | None = None
+    pass_env: tuple[str, ...] = ()
+
+
+def prepare(
+    driven: Driven,
+    value: object,
+    *,
+    run_id: str,
+    agents: Mapping[str, Agent],
+    place: Place,
+    typed: bool,
+) -> QueueRun:
+    """Check a start and work out the command that queues it.
+
+    Args:
+        driven: The program.
+        value: The input: a value of its declared type, or JSON.
+        run_id: The new run's ID.
+        agents: The executors by name.
+        place: Where it is started.
+        typed: Whether ``value`` may be a value of the declared type, and not only JSON.
+
+    Raises:
+        Unsupported: This version does not execute a part of it.
+        InputInvalid: The input does not fit.
+        AgentMissing: A node asks an executor that nobody handed in.
+        ActivationFailed: The function of the run's own time limit failed.
+    """
+    definition = driven.program.definition
+    check_supported(definition)
+    document = check_input(driven.program, value, typed=typed)
+    check_agents(definition, agents)
+    return QueueRun(
+        run_id=run_id,
+        workflow=definition.workflow,
+        reference=driven.loaded.reference,
+        definition=driven.digest,
+        snapshot=driven.snapshot,
+        sources=driven.sources,
+        paths=driven.paths,
+        input=document,
+        max_steps=definition.max_steps,
+        timeout=_time_limit(driven.program, document, run_id, place.cwd),
+        project=str(place.project or driven.loaded.project),
+        cwd=str(place.cwd),
+        interpreter=place.interpreter,
+        agents=tuple(AgentBinding(name=name, kind=type(agent).__name__) for name, agent in sorted(agents.items())),
+        pass_env=place.pass_env,
+    )
+
+
+def check_supported(definition: Definition) -> None:
+    """Refuse what this version does not execute.
+
+    Raises:
+        Unsupported: A node or a mount is of such a kind.
+    """
+    if problems := unsupported(definition):
+        raise Unsupported(f"all of {definition.workflow!r}: {' '.join(problems)}".rstrip("."))
+
+
+def check_input(program: Program, value: object, *, typed: bool) -> Json:
+    """The input as JSON, checked against the declared type.
+
+    Raises:
+        InputInvalid: It does not fit, or is too large.
+    """
+    try:
+        document = to_json(value, program.input if typed and program.input.owns(value) else Any)
+        # A value's own type may be stricter when it is built from JSON, and that is what the run will see.
+        from_json(document, program.input)
+        size = len(encode(document).encode())
+    except NotConvertible as problem:
+        raise InputInvalid(problem.path, problem.problem) from None
+    except ValueRefused as problem:
+        raise InputInvalid(problem.path, problem.problem) from None
+    except PayloadTooLarge as problem:
+        raise InputInvalid("$", f"it may have {problem.limit:,} bytes when encoded, and has more") from None
+    if size > MAX_INPUT:
+        raise InputInvalid("$", f"it may have {MAX_INPUT:,} bytes when encoded, and has {size:,}")
+    return document
+
+
+def check_agents(definition: Definition, agents: Mapping[str, Agent]) -> None:
+    """Refuse a workflow whose nodes ask executors that nobody handed in.
+
+    Raises:
+        AgentMissing: One does.
+    """
+    for node in definition.nodes.values():
+        if node.kind in ("agent", "choose") and (node.by or DEFAULT_AGENT) not in agents:
+            raise AgentMissing(node.path, node.by or DEFAULT_AGENT)
+
+
+def _time_limit(program: Program, document: Json, run_id: str, cwd: Path) -> int | None:
+    if program.timeout is None:
+        return program.definition.timeout_us
+    context = _context(program, document, run_id, cwd)
+    return _asked(program.timeout, context)
+
+
+def _asked(function: Callable[..., Any], context: Context[Any]) -> int | None:
+    try:
+        limit: float | timedelta | None = function(context)
+        return limit_us(limit)
+    except Exception:  # noqa: BLE001 - the user's function may raise anything
+        _log.debug("the function of a run's time limit failed", exc_info=True)
+        raise ActivationFailed("the function of its time limit") from None
+
+
+def _context(program: Program, document: Json, run_id: str, cwd: Path) -> Context[Any]:
+    """What the function of a run's own limit sees: the input, and nothing that has not happened yet."""
+    return Context(
+        input=from_json(document, program.input),
+        run_id=run_id,
+        node="",
+        path="",
+        visit=0,
+        attempt=0,
+        steps_left=program.definition.max_steps,
+        cwd=cwd,
+        scratch=cwd,
+        deadline=None,
+        log=_log,
+        workflow=program.definition.workflow,
+        report=lambda _: None,
+    )
