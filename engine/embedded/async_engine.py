@@ -18,7 +18,7 @@ from runwright.engine.embedded.driving import CAPACITY, Driving
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.opening import Opening
 from runwright.engine.embedded.outcome import Outcome
-from runwright.engine.embedded.preflight import Place, prepare
+from runwright.engine.embedded.preflight import Surroundings, prepare
 from runwright.engine.embedded.programs import Programs
 from runwright.engine.embedded.resolving import Resolution, Resolving
 from runwright.engine.identity import new_id
@@ -137,14 +137,19 @@ class AsyncEngine(AsyncAsking):
 
     @overload
     async def start(
-        self, workflow: Workflow[I], input: I, *, key: str | None = None, place: Place | None = None
+        self, workflow: Workflow[I], input: I, *, key: str | None = None, surroundings: Surroundings | None = None
     ) -> str: ...
     @overload
     async def start(
-        self, workflow: str, input: JsonObject, *, key: str | None = None, place: Place | None = None
+        self, workflow: str, input: JsonObject, *, key: str | None = None, surroundings: Surroundings | None = None
     ) -> str: ...
     async def start(
-        self, workflow: Workflow[Any] | str, input: object, *, key: str | None = None, place: Place | None = None
+        self,
+        workflow: Workflow[Any] | str,
+        input: object,
+        *,
+        key: str | None = None,
+        surroundings: Surroundings | None = None,
     ) -> str:
         """Queue a run durably, and drive it in the background.
 
@@ -152,7 +157,7 @@ class AsyncEngine(AsyncAsking):
             workflow: The workflow, or how it is named: a file, a name, an import path.
             input: Its input; JSON where the workflow is only named.
             key: The idempotency key: a repeat with the same key and input answers the first run.
-            place: Where it is started; by default the current folder.
+            surroundings: Where it is started; by default the current folder.
 
         Returns:
             The run ID, committed.
@@ -162,11 +167,16 @@ class AsyncEngine(AsyncAsking):
             ConflictError: The key was used for something else.
         """
         self._check_usable()
-        place = place or Place(cwd=Path.cwd())
-        driven = await self._resolve(workflow, place)
+        surroundings = surroundings or Surroundings(cwd=Path.cwd())
+        driven = await self._resolve(workflow, surroundings)
         run_id = new_id(self._holder.clock.now(), self._holder.random)
         command = prepare(
-            driven, input, run_id=run_id, agents=self._agents, place=place, typed=not isinstance(workflow, str)
+            driven,
+            input,
+            run_id=run_id,
+            agents=self._agents,
+            surroundings=surroundings,
+            typed=not isinstance(workflow, str),
         )
         result = await self._send(command, key)
         if isinstance(result, Applied):
@@ -178,11 +188,16 @@ class AsyncEngine(AsyncAsking):
 
     @overload
     async def run(
-        self, workflow: Workflow[I], input: I, *, timeout: float | None = None, place: Place | None = None
+        self, workflow: Workflow[I], input: I, *, timeout: float | None = None, surroundings: Surroundings | None = None
     ) -> Outcome: ...
     @overload
     async def run(
-        self, workflow: str, input: JsonObject, *, timeout: float | None = None, place: Place | None = None
+        self,
+        workflow: str,
+        input: JsonObject,
+        *,
+        timeout: float | None = None,
+        surroundings: Surroundings | None = None,
     ) -> Outcome: ...
     async def run(
         self,
@@ -190,7 +205,7 @@ class AsyncEngine(AsyncAsking):
         input: Any,
         *,
         timeout: float | None = None,
-        place: Place | None = None,
+        surroundings: Surroundings | None = None,
     ) -> Outcome:
         """Start a run and wait until it has ended, or until nothing but somebody's command can move it.
 
@@ -198,9 +213,11 @@ class AsyncEngine(AsyncAsking):
             workflow: As for `start`.
             input: As for `start`.
             timeout: Seconds to wait; the run itself goes on.
-            place: As for `start`.
+            surroundings: As for `start`.
         """
-        return await self.wait(await self.start(workflow, input, place=place), until="waiting", timeout=timeout)
+        return await self.wait(
+            await self.start(workflow, input, surroundings=surroundings), until="waiting", timeout=timeout
+        )
 
     async def drive(self, run_id: str) -> None:
         """Drive a run whenever it may go on, without giving it any command.
@@ -325,10 +342,10 @@ class AsyncEngine(AsyncAsking):
 
     # --- inside -------------------------------------------------------------------------------------------------
 
-    async def _resolve(self, workflow: Workflow[Any] | str, place: Place) -> Driven:
+    async def _resolve(self, workflow: Workflow[Any] | str, surroundings: Surroundings) -> Driven:
         if not isinstance(workflow, str):
             return self._catalog.of_object(workflow)
-        reference, project = typed_reference(workflow, place.cwd, place.project)
+        reference, project = typed_reference(workflow, surroundings.cwd, surroundings.project)
         return await self._programs.load(reference, project)
 
     async def _steer(self, run_id: str, command: ClientCommand) -> Applied[str] | Adopted[str]:

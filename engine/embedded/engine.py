@@ -15,7 +15,7 @@ from runwright.engine.embedded.async_engine import GRACE, AsyncEngine, Until
 from runwright.engine.embedded.driving import CAPACITY
 from runwright.engine.embedded.errors import WrongThread
 from runwright.engine.embedded.outcome import Outcome
-from runwright.engine.embedded.preflight import Place
+from runwright.engine.embedded.preflight import Surroundings
 from runwright.engine.embedded.resolving import Resolution
 from runwright.engine.reading.effects import Effect
 from runwright.engine.reading.reader import ExportFormat, Reader, RowsPage
@@ -126,27 +126,40 @@ class Engine:
     # --- starting -----------------------------------------------------------------------------------------------
 
     @overload
-    def start(self, workflow: Workflow[I], input: I, *, key: str | None = None, place: Place | None = None) -> str: ...
+    def start(
+        self, workflow: Workflow[I], input: I, *, key: str | None = None, surroundings: Surroundings | None = None
+    ) -> str: ...
     @overload
-    def start(self, workflow: str, input: JsonObject, *, key: str | None = None, place: Place | None = None) -> str: ...
-    def start(self, workflow: Any, input: Any, *, key: str | None = None, place: Place | None = None) -> str:
+    def start(
+        self, workflow: str, input: JsonObject, *, key: str | None = None, surroundings: Surroundings | None = None
+    ) -> str: ...
+    def start(
+        self, workflow: Any, input: Any, *, key: str | None = None, surroundings: Surroundings | None = None
+    ) -> str:
         """Queue a run durably, and drive it in the background; answer its ID."""
-        return self._call(self._engine.start(workflow, input, key=key, place=place))
+        return self._call(self._engine.start(workflow, input, key=key, surroundings=surroundings))
 
     @overload
     def run(
-        self, workflow: Workflow[I], input: I, *, timeout: float | None = None, place: Place | None = None
+        self, workflow: Workflow[I], input: I, *, timeout: float | None = None, surroundings: Surroundings | None = None
     ) -> Outcome: ...
     @overload
     def run(
-        self, workflow: str, input: JsonObject, *, timeout: float | None = None, place: Place | None = None
+        self,
+        workflow: str,
+        input: JsonObject,
+        *,
+        timeout: float | None = None,
+        surroundings: Surroundings | None = None,
     ) -> Outcome: ...
-    def run(self, workflow: Any, input: Any, *, timeout: float | None = None, place: Place | None = None) -> Outcome:
+    def run(
+        self, workflow: Any, input: Any, *, timeout: float | None = None, surroundings: Surroundings | None = None
+    ) -> Outcome:
         """Start a run and wait until it has ended, or until nothing but somebody's command can move it.
 
         An interrupt leaves it: it goes on until `close`, and can be resumed after it.
         """
-        return self._call(self._engine.run(workflow, input, timeout=timeout, place=place))
+        return self._call(self._engine.run(workflow, input, timeout=timeout, surroundings=surroundings))
 
     def drive(self, run_id: str) -> None:
         """Drive a run whenever it may go on, without giving it any command."""

@@ -29,7 +29,7 @@ MAX_INPUT = 1024 * 1024
 
 
 @frozen(kw_only=True)
-class Place:
+class Surroundings:
     """Where a run is started.
 
     Attributes:
@@ -51,7 +51,7 @@ def prepare(
     *,
     run_id: str,
     agents: Mapping[str, Agent],
-    place: Place,
+    surroundings: Surroundings,
     typed: bool,
 ) -> QueueRun:
     """Check a start and work out the command that queues it.
@@ -61,7 +61,7 @@ def prepare(
         value: The input: a value of its declared type, or JSON.
         run_id: The new run's ID.
         agents: The executors by name.
-        place: Where it is started.
+        surroundings: Where it is started.
         typed: Whether ``value`` may be a value of the declared type, and not only JSON.
 
     Raises:
@@ -84,12 +84,12 @@ def prepare(
         paths=driven.paths,
         input=document,
         max_steps=definition.max_steps,
-        timeout=_time_limit(driven.program, document, run_id, place.cwd),
-        project=str(place.project or driven.loaded.project),
-        cwd=str(place.cwd),
-        interpreter=place.interpreter,
+        timeout=_time_limit(driven.program, document, run_id, surroundings.cwd),
+        project=str(surroundings.project or driven.loaded.project),
+        cwd=str(surroundings.cwd),
+        interpreter=surroundings.interpreter,
         agents=tuple(AgentBinding(name=name, kind=type(agent).__name__) for name, agent in sorted(agents.items())),
-        pass_env=place.pass_env,
+        pass_env=surroundings.pass_env,
     )
 
 

@@ -4,6 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from runwright.engine.agents.agent import Agent as Agent
+    from runwright.engine.agents.agent import AgentRequest as AgentRequest
+    from runwright.engine.agents.callable import CallableAgent as CallableAgent
+    from runwright.engine.agents.command import CommandAgent as CommandAgent
+    from runwright.engine.agents.console import ConsoleAgent as ConsoleAgent
     from runwright.engine.authoring.context import Context as Context
     from runwright.engine.authoring.errors import DefinitionError as DefinitionError
     from runwright.engine.authoring.errors import OutputMissing as OutputMissing
@@ -32,6 +37,27 @@ if TYPE_CHECKING:
     from runwright.engine.authoring.times import minutes as minutes
     from runwright.engine.authoring.times import seconds as seconds
     from runwright.engine.authoring.workflow import Workflow as Workflow
+    from runwright.engine.embedded.async_engine import AsyncEngine as AsyncEngine
+    from runwright.engine.embedded.engine import Engine as Engine
+    from runwright.engine.embedded.outcome import Outcome as Outcome
+    from runwright.engine.embedded.preflight import Surroundings as Surroundings
+    from runwright.engine.errors import AgentMissing as AgentMissing
+    from runwright.engine.errors import AmbiguousId as AmbiguousId
+    from runwright.engine.errors import ConflictError as ConflictError
+    from runwright.engine.errors import EngineError as EngineError
+    from runwright.engine.errors import InputInvalid as InputInvalid
+    from runwright.engine.errors import NotFound as NotFound
+    from runwright.engine.errors import PreflightError as PreflightError
+    from runwright.engine.errors import RecoveryRequiredError as RecoveryRequiredError
+    from runwright.engine.errors import WorkflowInvalid as WorkflowInvalid
+    from runwright.engine.errors import WorkflowNotFound as WorkflowNotFound
+    from runwright.engine.reading.effects import Effect as Effect
+    from runwright.engine.reading.requests import Request as Request
+    from runwright.engine.reading.status import Status as Status
+    from runwright.engine.results import Adopted as Adopted
+    from runwright.engine.results import Applied as Applied
+    from runwright.eventstore.errors import StoreError as StoreError
+    from runwright.eventstore.errors import StoreInUse as StoreInUse
     from runwright.eventstore.values import Json as Json
     from runwright.eventstore.values import JsonObject as JsonObject
 
@@ -48,18 +74,67 @@ _WHERE = {
     f"{_AUTHORING}.shell": ("Command", "OutputFile", "ShellResult"),
     f"{_AUTHORING}.times": ("Retry", "days", "hours", "minutes", "seconds"),
     f"{_AUTHORING}.workflow": ("Workflow",),
+    "runwright.engine.agents.agent": (
+        "Agent",
+        "AgentRequest",
+    ),
+    "runwright.engine.agents.callable": ("CallableAgent",),
+    "runwright.engine.agents.command": ("CommandAgent",),
+    "runwright.engine.agents.console": ("ConsoleAgent",),
+    "runwright.engine.embedded.async_engine": ("AsyncEngine",),
+    "runwright.engine.embedded.engine": ("Engine",),
+    "runwright.engine.embedded.outcome": ("Outcome",),
+    "runwright.engine.embedded.preflight": ("Surroundings",),
+    "runwright.engine.errors": (
+        "AgentMissing",
+        "AmbiguousId",
+        "ConflictError",
+        "EngineError",
+        "InputInvalid",
+        "NotFound",
+        "PreflightError",
+        "RecoveryRequiredError",
+        "WorkflowInvalid",
+        "WorkflowNotFound",
+    ),
+    "runwright.engine.reading.effects": ("Effect",),
+    "runwright.engine.reading.requests": ("Request",),
+    "runwright.engine.reading.status": ("Status",),
+    "runwright.engine.results": (
+        "Adopted",
+        "Applied",
+    ),
+    "runwright.eventstore.errors": (
+        "StoreError",
+        "StoreInUse",
+    ),
     "runwright.eventstore.values": ("Json", "JsonObject"),
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names}
 
 __all__ = [
     "Absent",
+    "Adopted",
+    "Agent",
+    "AgentMissing",
+    "AgentRequest",
+    "AmbiguousId",
+    "Applied",
+    "AsyncEngine",
+    "CallableAgent",
     "Choice",
     "Command",
+    "CommandAgent",
+    "ConflictError",
+    "ConsoleAgent",
     "Context",
     "Decided",
     "DefinitionError",
+    "Effect",
+    "Engine",
+    "EngineError",
     "Exit",
+    "InputInvalid",
     "Json",
     "JsonObject",
     "Mount",
@@ -67,18 +142,29 @@ __all__ = [
     "Node",
     "NodeError",
     "NodeResult",
+    "NotFound",
     "Observation",
+    "Outcome",
     "OutputFile",
     "OutputMissing",
     "Place",
+    "PreflightError",
     "Present",
     "Question",
     "Recovery",
+    "RecoveryRequiredError",
+    "Request",
     "Retry",
     "ShellResult",
+    "Status",
+    "StoreError",
+    "StoreInUse",
+    "Surroundings",
     "Uncertain",
     "Unclear",
     "Workflow",
+    "WorkflowInvalid",
+    "WorkflowNotFound",
     "days",
     "hours",
     "minutes",
