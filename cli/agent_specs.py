@@ -3,10 +3,13 @@
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from io import StringIO
+from typing import TYPE_CHECKING, TextIO
 
 from runwright.cli.failures import Refused
+from runwright.cli.rendering.text import clean
 from runwright.cli.settings import Settings
 
 if TYPE_CHECKING:
@@ -17,16 +20,21 @@ _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_-]{0,63})=(.*)", re.DOTALL)
 DEFAULT = "default"
 
 
-def collect_specs(flags: Sequence[str], settings: Settings) -> dict[str, str]:
-    """The specification of every executor by name: those of the settings, and over them those of the flags.
+def collect_specs(flags: Sequence[str], settings: Settings, needed: Collection[str] = ()) -> dict[str, str]:
+    """The specification of every executor by name: those of the flags, and those of the settings that are needed.
+
+    Args:
+        flags: What ``--agent`` was given.
+        settings: The settings; what nobody asks for in them is not judged.
+        needed: The names that the workflow's nodes ask for.
 
     Raises:
         Refused: A specification is of a kind that this version does not run.
     """
     known = settings.agents()
-    specs = dict(known)
+    specs = {name: spec for name, spec in known.items() if name in needed}
     default = settings.text("default_agent")
-    if default is not None:
+    if default is not None and DEFAULT in needed:
         specs[DEFAULT] = _look_up(default, known)
     for flag in flags:
         match = _NAMED.fullmatch(flag)
@@ -78,8 +86,24 @@ def build_agents(specs: Mapping[str, str]) -> "dict[str, Agent]":
         else:
             from runwright.engine.agents.console import ConsoleAgent
 
-            agents[name] = ConsoleAgent()
+            agents[name] = ConsoleAgent(output=_CleanStream(sys.stderr))
     return agents
+
+
+class _CleanStream(StringIO):
+    """Writes on to a terminal what cannot steer it: prompts hold what models and files said."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text made safe."""
+        return self._stream.write(clean(text))
+
+    def flush(self) -> None:
+        """Flush the terminal's stream."""
+        self._stream.flush()
 
 
 def _look_up(spec: str, known: Mapping[str, str]) -> str:

@@ -31,6 +31,15 @@ class IntentCommand(click.RichCommand):
         formatter.write(Padding(text, (0, 1, 1, 1)))
 
 
+class Family(click.RichGroup):
+    """A group of commands that share a word; without a further one it shows its help and changes nothing."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.invoke_without_command = False
+        self.no_args_is_help = True
+
+
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     def keep(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
         flags = context.ensure_object(Flags)
@@ -66,6 +75,15 @@ def shared_flags(*, lines: bool = False) -> Callable[[F], F]:
         return function
 
     return add
+
+
+def takes_store(function: F) -> F:
+    """Add the flag of commands that take the store, and so make it where there is none."""
+    return click.option(
+        "--unsafe-filesystem",
+        is_flag=True,
+        help="Take the store on a network or shared file system, too.",
+    )(function)
 
 
 def intent(name: str, *, example: str, lines: bool = False) -> Callable[[Callable[..., int | None]], click.Command]:

@@ -8,7 +8,7 @@ from attrs import define
 
 from runwright.cli.failures import Refused
 from runwright.cli.output import Output
-from runwright.cli.settings import Settings, load_settings
+from runwright.cli.settings import Settings, load_settings, user_file
 
 
 @define
@@ -21,6 +21,7 @@ class Flags:
     project: str | None = None
     quiet: bool = False
     verbose: int = 0
+    unsafe_filesystem: bool = False
 
 
 class Invocation:
@@ -71,6 +72,11 @@ class Invocation:
 def find_project(start: Path) -> Path | None:
     """The nearest folder, from ``start`` upwards, that holds ``.runwright``; ``None`` where there is none."""
     return next((each for each in (start, *start.parents) if (each / ".runwright").is_dir()), None)
+
+
+def user_folder() -> Path:
+    """The user's own configuration folder, which may hold workflows, too."""
+    return user_file().parent
 
 
 def _folder(text: str, base: Path) -> Path:

@@ -72,18 +72,21 @@ class Output:
         ending = "" if text.endswith("\n") else "\n"
         self.raw((clean(text) if self.stdout.isatty() else text) + ending)
 
+    def value(self, value: object) -> None:
+        """Print a result: for people and pipes a text alone where it is one, else JSON."""
+        if isinstance(value, str) and not self.for_machines:
+            self.data(value)
+        else:
+            self.document(value)
+
     def show(self, *renderables: "RenderableType") -> None:
         """Show people the answer, on stdout."""
-        console = self.console(stderr=False)
-        for each in renderables:
-            console.print(each)
+        _print(self.console(stderr=False), renderables)
 
     def say(self, *renderables: "RenderableType") -> None:
         """Say something beside the answer, on stderr; ``-q`` silences it."""
         if not self.quiet:
-            console = self.console(stderr=True)
-            for each in renderables:
-                console.print(each)
+            _print(self.console(stderr=True), renderables)
 
     def fail(self, failure: Failure) -> None:
         """Report a failure: for machines as a document on stdout, else as a sentence and the next step on stderr."""
@@ -109,6 +112,18 @@ class Output:
                 options = {"width": _pipe_width(os.environ), "color_system": None}
             self._consoles[stderr] = Console(file=stream, highlight=False, markup=False, emoji=False, **options)
         return self._consoles[stderr]
+
+
+def _print(console: "Console", renderables: "Iterable[RenderableType]") -> None:
+    from rich.text import Text
+
+    for each in renderables:
+        if isinstance(each, Text):
+            # Into a pipe a line goes whole; at a terminal as its text wants it.
+            soft = not console.is_terminal
+            console.print(each, no_wrap=each.no_wrap, overflow=each.overflow, soft_wrap=soft)
+        else:
+            console.print(each)
 
 
 def _pipe_width(environment: Mapping[str, str]) -> int:

@@ -63,6 +63,19 @@ def runs_table(statuses: Iterable["Status"], now: int) -> Table:
     return plain_table(headings, rows, whole=("run", "status", "queued", "took"), right=("took",))
 
 
+def runs_line(status: "Status", now: int) -> Text:
+    """One run on one line, for a list that goes on."""
+    return Text.assemble(
+        (short_id(status.run_id), "bold"),
+        "  ",
+        mark(status.status),
+        "  ",
+        clean(status.workflow),
+        (f"  {clean(where(status))}" if status.node else "", ""),
+        (f"  {took(status, now)}", QUIET),
+    )
+
+
 def why(status: "Status") -> str:
     """Why a run stands where it stands, in words; empty where there is nothing to say."""
     if status.error is not None:
@@ -116,13 +129,13 @@ def next_lines(lines: Sequence[str]) -> list[RenderableType]:
     return [Text(f"    {clean(line)}", style="bold", no_wrap=True, overflow="ignore") for line in lines]
 
 
-def overview(statuses: Sequence["Status"], now: int, *, others: int) -> RenderableType:
+def overview(statuses: Sequence["Status"], now: int, *, ended: Sequence["Status"]) -> RenderableType:
     """What runs, what waits for you, what is stuck, each with the line to type.
 
     Args:
         statuses: The live runs, newest first.
         now: UTC in microseconds.
-        others: How many runs have ended.
+        ended: The runs that ended last.
     """
     groups: dict[str, list[Status]] = {}
     for each in statuses:
@@ -135,8 +148,9 @@ def overview(statuses: Sequence["Status"], now: int, *, others: int) -> Renderab
             parts.extend(_entry(each, now))
     if not parts:
         parts.append(Text("Nothing runs."))
-    if others:
-        parts.append(Text(f"{plural(others, 'run')} ended: runwright runs", style=QUIET))
+    if ended:
+        parts.append(Text("Ended lately", style="bold"))
+        parts += [_line(each, us(each.finished_at or each.created_at), now) for each in ended]
     return Group(*parts)
 
 
@@ -154,17 +168,21 @@ def group_of(status: "Status") -> str:
 
 
 def _entry(status: "Status", now: int) -> list[RenderableType]:
-    line = Text.assemble(
+    parts: list[RenderableType] = [_line(status, us(status.created_at), now)]
+    if reason := why(status):
+        parts.append(Padding(Text(one_line(reason, 300), style=style_of(status.status)), (0, 0, 0, 4)))
+    return parts + next_lines(status.next[:1])
+
+
+def _line(status: "Status", at: int, now: int) -> Text:
+    """One run of the overview on one line."""
+    return Text.assemble(
         "  ",
         mark(status.status),
         "  ",
         (short_id(status.run_id), "bold"),
         "  ",
         clean(status.workflow),
-        ("  at " + clean(where(status)) if status.node else "", ""),
-        ("  " + ago(us(status.created_at), now), QUIET),
+        ("  at " + clean(where(status)) if status.node and not status.ended else "", ""),
+        ("  " + ago(at, now), QUIET),
     )
-    parts: list[RenderableType] = [line]
-    if reason := why(status):
-        parts.append(Padding(Text(one_line(reason, 300), style=style_of(status.status)), (0, 0, 0, 4)))
-    return parts + next_lines(status.next[:1])

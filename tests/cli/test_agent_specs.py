@@ -16,10 +16,18 @@ def settings(**values: str) -> Settings:
 def test_flags_win_over_settings() -> None:
     """The flags' executors stand over those of the settings; a flag may name one of the settings."""
     known = settings(agents_me="console", agents_sh="cmd:sh -c 'cat x=y'", default_agent="me")
-    assert collect_specs([], known) == {"me": "console", "sh": "cmd:sh -c 'cat x=y'", "default": "console"}
+    assert collect_specs([], known, {"me", "default"}) == {"me": "console", "default": "console"}
     assert collect_specs(["sh", "review=console"], known)["default"] == "cmd:sh -c 'cat x=y'"
     assert collect_specs(["review=console"], settings())["review"] == "console"
     assert collect_specs(["cmd:sh -c A=b"], settings()) == {"default": "cmd:sh -c A=b"}
+
+
+def test_settings_that_nobody_needs_are_not_judged() -> None:
+    """An executor that is configured and not installed is in nobody's way."""
+    known = settings(agents_gone="cmd:no-such-command-here", default_agent="gone")
+    assert collect_specs([], known) == {}
+    with pytest.raises(Refused):
+        collect_specs([], known, {"default"})
 
 
 @pytest.mark.parametrize(

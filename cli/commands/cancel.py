@@ -1,0 +1,20 @@
+"""``runwright cancel``: end a run now."""
+
+from collections.abc import Sequence
+
+import rich_click as click
+
+from runwright.cli.command import intent, takes_store
+from runwright.cli.invocation import Invocation
+
+
+@intent("cancel", example="runwright cancel 7k2m3x --reason 'started by mistake'")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.option("--reason", default="", metavar="TEXT", help="Why; a private value of the run.")
+@takes_store
+def command(call: Invocation, runs: Sequence[str], reason: str) -> int:
+    """End runs that no process is driving, whatever state they are in; a run that ended cannot come back."""
+    from runwright.cli.steering import steer
+    from runwright.engine.commands.client import CancelRun
+
+    return steer(call, "cancel", runs, lambda run_id: CancelRun(run_id=run_id, reason=reason))

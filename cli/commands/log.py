@@ -1,0 +1,161 @@
+"""``runwright log``: verify the chain, print the head, export, and erase private values."""
+
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+import rich_click as click
+
+from runwright.cli.command import Family, intent
+from runwright.cli.failures import ENDED_BADLY, OK, Refused
+from runwright.cli.invocation import Invocation
+from runwright.cli.opening import reading, reading_events
+from runwright.cli.rendering.counting import counted
+
+_SQLITE = b"SQLite format 3\x00"
+
+
+@click.group("log", cls=Family)
+def command() -> None:
+    """The hash chain: verify it, keep its head, export it, erase private values from it."""
+
+
+@intent("verify", example="runwright log verify\nrunwright log verify audit.jsonl --head 1200:9f3c…")
+@click.argument("file", required=False)
+@click.option("--head", "kept", metavar="P:HASH", help="A head that was kept elsewhere and that the log must contain.")
+@click.option("--deep", is_flag=True, help="Check every page of the store's file as well.")
+def verify(call: Invocation, file: str | None, kept: str | None, deep: bool) -> int:
+    """Check that nobody changed the log: this store's, or an exported or backed-up FILE.
+
+    Exits 1 and names the first bad position and what is wrong there.
+    """
+    from runwright.cli.rendering.verdicts import verdict_document, verdict_lines
+    from runwright.eventstore.verdict import parse_head
+    from runwright.eventstore.verify import verify_store
+    from runwright.eventstore.verify_export import verify_export
+
+    head = None if kept is None else parse_head(kept)
+    with counted(call.out, "verifying") as progress:
+        if file is None:
+            verdict = verify_store(call.home, deep=deep, head=head, progress=progress)
+        elif _is_store(_path(file)):
+            verdict = verify_store(_path(file), deep=deep, head=head, progress=progress)
+        else:
+            verdict = verify_export(_path(file), head=head, progress=progress)
+    if call.out.for_machines:
+        call.out.document(verdict_document(verdict))
+    else:
+        call.out.show(*verdict_lines(verdict))
+    return OK if verdict.ok else ENDED_BADLY
+
+
+@intent("head", example="runwright log head > head.txt")
+def head(call: Invocation) -> None:
+    """Print the last position and its hash; keep it elsewhere, and `log verify --head` proves what stood before it."""
+    from runwright.eventstore.verdict import format_head
+
+    with reading_events(call) as log:
+        last = log.head()
+        if call.out.for_machines:
+            call.out.document(
+                {"log_id": log.log_id, "position": last.position, "hash": last.hash.hex(), "head": format_head(last)}
+            )
+        else:
+            call.out.data(format_head(last))
+
+
+@intent("export", example="runwright log export --with-values -o audit.jsonl")
+@click.argument("run", required=False)
+@click.option(
+    "--format", "form", type=click.Choice(["native", "cloudevents", "csv"]), default="native", help="The format."
+)
+@click.option("--with-values", is_flag=True, help="Private values go along: inputs, prompts, outputs, errors.")
+@click.option("-o", "--output", "target", metavar="FILE", help="Write into FILE instead of stdout.")
+def export(call: Invocation, run: str | None, form: str, with_values: bool, target: str | None) -> None:
+    """Write the whole log, or one RUN's part of it.
+
+    A native export can be verified anywhere without the store; a whole one with its values can be imported.
+    """
+    from runwright.cli.references import find_run
+    from runwright.eventstore.transfer.cloudevents import export_cloudevents
+    from runwright.eventstore.transfer.csv import export_csv
+    from runwright.eventstore.transfer.native import export_native
+    from runwright.eventstore.transfer.selection import Selection
+
+    if target is None and call.out.for_machines:
+        raise Refused.usage("The export itself goes to stdout.", "Name a file with -o, or leave --json out.")
+    with ExitStack() as stack:
+        progress = stack.enter_context(counted(call.out, "exporting"))
+        selection = Selection()
+        if run is None:
+            log = stack.enter_context(reading_events(call))
+        else:
+            store = stack.enter_context(reading(call))
+            log = store.log
+            selection = Selection(streams=frozenset({f"run/{find_run(call, store, run)}"}))
+        write = {"native": export_native, "cloudevents": export_cloudevents, "csv": export_csv}[form]
+        lines = write(log, selection=selection, with_values=with_values, progress=progress)
+        if target is None:
+            for line in lines:
+                call.out.stdout.buffer.write(line)
+            call.out.stdout.buffer.flush()
+            return
+        size = _write_file(_path(target), call.home, lines)
+    if call.out.for_machines:
+        call.out.document({"file": target, "format": form, "with_values": with_values, "bytes": size})
+    else:
+        from runwright.cli.rendering.text import byte_size
+
+        call.out.say(f"Wrote {target} ({byte_size(size)}).")
+
+
+@intent("redact", example="runwright log redact 7k2m3x --reason 'asked for by the customer'")
+@click.argument("run")
+@click.option("--reason", required=True, metavar="TEXT", help="Why; it stands in the log.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
+def redact(call: Invocation, run: str, reason: str, dry_run: bool) -> None:
+    """Erase the private values of an ended run, with all its continuations and restarts; its facts stay."""
+    from runwright.cli.redaction import redact_run
+
+    redact_run(call, run, reason=reason, dry_run=dry_run)
+
+
+for _each in (verify, head, export, redact):
+    command.add_command(_each)
+
+
+def _path(text: str) -> Path:
+    if not text or "\0" in text:
+        raise Refused.usage("FILE has no valid name.", "Name a file.", code="name_invalid")
+    return Path(text)
+
+
+def _is_store(path: Path) -> bool:
+    if path.is_dir():
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False  # the verification of an export says why it cannot be read
+
+
+def _write_file(path: Path, home: Path, lines: Iterable[bytes]) -> int:
+    """Write beside and rename, owner-only from the first byte: an export may hold private values."""
+    if path.resolve().is_relative_to(home.resolve()):
+        raise Refused.usage("The state directory takes no exports.", "Name a file elsewhere.", code="name_invalid")
+    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    size = 0
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            for line in lines:
+                size += file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    return size

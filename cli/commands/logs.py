@@ -1,0 +1,37 @@
+"""``runwright logs``: what user code wrote."""
+
+import rich_click as click
+
+from runwright.cli.command import intent
+from runwright.cli.failures import Refused
+from runwright.cli.invocation import Invocation
+from runwright.cli.opening import reading
+
+
+@intent("logs", example="runwright logs @last\nrunwright logs 7k2m3x build -f", lines=True)
+@click.argument("run")
+@click.argument("node", required=False)
+@click.option("-f", "--follow", is_flag=True, help="Go on until the run ends.")
+def command(call: Invocation, run: str, node: str | None, follow: bool) -> None:
+    """Print the captured output of a run's user code, or of one NODE."""
+    from runwright.cli.references import find_run
+
+    if follow and call.out.as_json:
+        raise Refused.usage("--follow goes on, and --json is one document.", "Use --jsonl with --follow.")
+    with reading(call) as store:
+        run_id = find_run(call, store, run)
+        if call.out.as_json:
+            call.out.document({"run_id": run_id, "node": node, "lines": list(store.logs(run_id, node))})
+            return
+        shown = 0
+        with store.follow(store.head().position) as news:
+            while True:
+                ended = store.status(run_id).ended
+                for number, line in enumerate(store.logs(run_id, node)):
+                    if number >= shown:
+                        call.out.lines([{"line": line}]) if call.out.as_lines else call.out.data(line)
+                        shown = number + 1
+                call.out.stdout.flush()
+                if ended or not follow:
+                    return
+                news.next(timeout=0.25)

@@ -1,0 +1,68 @@
+"""``runwright projections``: tables against the log, and tables made anew from it."""
+
+from collections.abc import Sequence
+
+import rich_click as click
+
+from runwright.cli.command import Family, intent
+from runwright.cli.failures import ENDED_BADLY, OK
+from runwright.cli.invocation import Invocation
+from runwright.cli.opening import reading
+from runwright.cli.rendering.counting import counted
+
+
+@click.group("projections", cls=Family)
+def command() -> None:
+    """The tables that follow from the log: compare them with it, or make them anew."""
+
+
+@intent("verify", example="runwright projections verify\nrunwright projections verify runs effects")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+def verify(call: Invocation, names: Sequence[str]) -> int:
+    """Compare the tables with a replay of the log; every difference is named, and nothing is repaired.
+
+    Exits 1 where there is a difference.
+    """
+    from runwright.projections.verify import verify as compare
+
+    with reading(call) as store:
+        found = compare(store.log, names or None)
+    if call.out.for_machines:
+        differences = [
+            {
+                "projection": each.projection,
+                "key": each.key,
+                "field": each.field,
+                "live": each.live,
+                "replayed": each.replayed,
+                "position": each.position,
+                "event_type": each.event_type,
+            }
+            for each in found.differences
+        ]
+        call.out.document({"ok": found.ok, "position": found.position, "rows": found.rows, "differences": differences})
+    else:
+        from runwright.cli.rendering.differences import difference_lines
+
+        call.out.show(*difference_lines(found))
+    return OK if found.ok else ENDED_BADLY
+
+
+@intent("rebuild", example="runwright projections rebuild")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+def rebuild(call: Invocation, names: Sequence[str]) -> None:
+    """Make the tables anew from the log; all of them are exchanged at one moment, or none."""
+    from runwright.cli.opening import holding
+    from runwright.cli.rendering.text import plural
+
+    with holding(call) as engine, counted(call.out, "rebuilding") as progress:
+        done = engine.rebuild(names or None, progress=progress)
+    if call.out.for_machines:
+        call.out.document({"position": done.position, "rows": done.rows})
+    else:
+        count = sum(done.rows.values())
+        call.out.say(f"Made {plural(count, 'row')} anew, as of position {done.position}.")
+
+
+for _each in (verify, rebuild):
+    command.add_command(_each)

@@ -1,0 +1,87 @@
+"""``runwright query``: the facts that follow from the log."""
+
+import csv
+from collections.abc import Sequence
+from io import StringIO
+
+import rich_click as click
+
+from runwright.cli.command import intent
+from runwright.cli.failures import Refused
+from runwright.cli.invocation import Invocation
+from runwright.cli.opening import reading
+from runwright.cli.pages import print_list
+from runwright.eventstore.values import Json, JsonObject
+
+
+@intent(
+    "query", example="runwright query\nrunwright query runs --where status=failed --sort -created_at --csv", lines=True
+)
+@click.argument("projection", required=False)
+@click.option("--where", multiple=True, metavar="F=V", help="Only rows where this holds (= != < <= > >= ~, null).")
+@click.option("--sort", multiple=True, metavar="F", help="Sort by this field, with - before it descending.")
+@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, metavar="N", help="At most N rows.")
+@click.option("--cursor", metavar="C", help="The `next` of the page before.")
+@click.option("--csv", "as_csv", is_flag=True, help="Comma-separated values with a heading.")
+def command(
+    call: Invocation,
+    projection: str | None,
+    where: Sequence[str],
+    sort: Sequence[str],
+    limit: int,
+    cursor: str | None,
+    as_csv: bool,
+) -> None:
+    """Ask a projection: filter, sort and page its rows. Without a name: which projections there are."""
+    if as_csv and call.out.for_machines:
+        raise Refused.usage("--csv and --json are two forms.", "Leave one of them out.")
+    with reading(call) as store:
+        if projection is None:
+            _list_projections(call, store.projections(), as_csv)
+            return
+        page = store.query(projection, where=where, sort=sort, limit=limit, cursor=cursor)
+    if as_csv:
+        call.out.raw(_csv(page.items))
+    elif call.out.for_machines:
+        print_list(call.out, page.items, position=page.position, following=page.next)
+    else:
+        from runwright.cli.rendering.rows import rows_table
+
+        call.out.show(rows_table(page.items)) if page.items else call.out.say("No rows.")
+        if page.next is not None:
+            call.out.say(f"There are more: --cursor {page.next}")
+
+
+def _list_projections(call: Invocation, found: Sequence[JsonObject], as_csv: bool) -> None:
+    if call.out.for_machines:
+        print_list(call.out, found, position=None)
+        return
+    if as_csv:
+        call.out.raw(_csv(found))
+        return
+    from runwright.cli.rendering.tables import plain_table
+
+    rows = [(str(each["projection"]), str(each["holds"]), _words(each["fields"])) for each in found]
+    call.out.show(plain_table(("projection", "holds", "fields"), rows, whole=("projection",)))
+
+
+def _words(value: Json) -> str:
+    return ", ".join(str(each) for each in value) if isinstance(value, list) else str(value)
+
+
+def _csv(rows: Sequence[JsonObject]) -> str:
+    text = StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\r\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({name: _csv_cell(value) for name, value in row.items()})
+    return text.getvalue()
+
+
+def _csv_cell(value: Json) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    text = _words(value) if not isinstance(value, bool) else str(value).lower()
+    return f"'{text}" if isinstance(value, str) and text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

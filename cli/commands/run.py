@@ -1,0 +1,85 @@
+"""``runwright run``: start a run and show it until it ends; the output last, on stdout."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from runwright.cli.command import intent, takes_store
+from runwright.cli.invocation import Invocation
+from runwright.cli.launching import Launch, check_launch, launch_options
+
+if TYPE_CHECKING:
+    from runwright.engine.embedded.async_engine import AsyncEngine
+
+
+@intent("run", example="runwright run examples/repo_report.py -s path=.\nrunwright run review 'Review the last commit'")
+@launch_options
+@click.option("--timeout", metavar="T", help="Show it no longer than this; then it stops at its next step, exit 5.")
+@click.option(
+    "--inline", is_flag=True, help="Drive it in this process; without a host that is how every run is driven."
+)
+@click.option("--dry-run", is_flag=True, help="Check everything that a start checks, and start nothing.")
+@click.option("--no-output", is_flag=True, help="Leave the output out.")
+@takes_store
+def command(
+    call: Invocation,
+    workflow: str,
+    task: str | None,
+    base: str | None,
+    fields: Sequence[str],
+    agents: Sequence[str],
+    timeout: str | None,
+    inline: bool,
+    dry_run: bool,
+    no_output: bool,
+) -> int:
+    """Start a run and show it until it ends; its output comes last, on stdout.
+
+    WORKFLOW is a file, a name or an import path; TASK fills the input's field `task`. The first Ctrl-C pauses the run
+    at its next step and keeps showing it, the second leaves; `resume` carries it on.
+    """
+    from runwright.cli.driving import drive
+    from runwright.cli.durations import parse_duration
+    from runwright.cli.results import report
+
+    del inline
+    seconds = None if timeout is None else parse_duration(timeout, "--timeout")
+    launch = check_launch(call, workflow=workflow, task=task, base=base, fields=fields, agents=agents)
+    if dry_run:
+        _say_dry(call, launch)
+        return 0
+
+    async def begin(engine: "AsyncEngine") -> list[str]:
+        from runwright.engine.embedded.preflight import Surroundings
+
+        surroundings = Surroundings(cwd=Path.cwd(), project=launch.project, pass_env=call.settings.names("pass_env"))
+        assert isinstance(launch.value, dict), "a workflow's input is an object"
+        run_id = await engine.start(workflow, launch.value, surroundings=surroundings)
+        if not call.out.for_machines:
+            _announce(call, launch, run_id)
+        return [run_id]
+
+    driven = drive(call, launch.agents, begin, timeout=seconds, plain=launch.console)
+    return report(call, driven, with_output=not no_output)
+
+
+def _announce(call: Invocation, launch: Launch, run_id: str) -> None:
+    from rich.text import Text
+
+    from runwright.cli.rendering.marks import QUIET
+    from runwright.cli.rendering.text import clean
+
+    name = launch.driven.program.definition.workflow
+    call.out.say(Text.assemble((clean(name), "bold"), (f"  {run_id}", QUIET)))
+
+
+def _say_dry(call: Invocation, launch: Launch) -> None:
+    definition = launch.driven.program.definition
+    if call.out.for_machines:
+        call.out.document(
+            {"action": "run", "workflow": definition.workflow, "dry_run": True, "nodes": len(definition.nodes)}
+        )
+        return
+    call.out.say(f"{definition.workflow} could be started; nothing was.")

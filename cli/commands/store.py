@@ -1,0 +1,84 @@
+"""``runwright store``: the file that everything stands in."""
+
+from pathlib import Path
+
+import rich_click as click
+
+from runwright.cli.command import Family, intent
+from runwright.cli.failures import Refused
+from runwright.cli.invocation import Invocation
+from runwright.cli.opening import reading
+from runwright.cli.rendering.counting import counted
+from runwright.cli.rendering.text import byte_size, plural
+
+
+@click.group("store", cls=Family)
+def command() -> None:
+    """The state directory: what is in it, a backup of it, and how a copy of it becomes one that goes on."""
+
+
+@intent("status", example="runwright store status")
+def status(call: Invocation) -> None:
+    """Say where the store is, how large it is, who holds it, and whether it may be written."""
+    from runwright.cli.rendering.stores import store_facts, store_table
+
+    with reading(call) as store:
+        facts = store_facts(store)
+    if call.out.for_machines:
+        call.out.document(facts)
+    else:
+        call.out.show(store_table(facts))
+
+
+@intent("backup", example="runwright store backup ~/backups/runwright.sqlite")
+@click.argument("file")
+def backup(call: Invocation, file: str) -> None:
+    """Write a verified copy of the store into FILE, also while a run is driven; prints the head to keep."""
+    from runwright.eventstore.backup import backup as copy
+    from runwright.eventstore.verdict import format_head
+
+    with counted(call.out, "copying") as progress:
+        verdict = copy(call.home, _path(file), progress=progress)
+    head = None if verdict.head is None else format_head(verdict.head)
+    if call.out.for_machines:
+        call.out.document({"file": file, "events": verdict.events, "head": head, "log_id": verdict.log_id})
+    else:
+        call.out.say(f"Wrote {file}: {plural(verdict.events, 'event')}, {byte_size(_path(file).stat().st_size)}.")
+        call.out.data(str(head))
+
+
+@intent("import", example="RUNWRIGHT_HOME=elsewhere runwright store import audit.jsonl")
+@click.argument("file")
+@click.option("--head", "kept", metavar="P:HASH", help="A head that was kept elsewhere and that FILE must contain.")
+def import_(call: Invocation, file: str, kept: str | None) -> None:
+    """Make a store of a whole native export with its values: the same log, bit for bit.
+
+    The new store can be read at once; to carry its runs on, adopt it.
+    """
+    from runwright.eventstore.transfer.importing import import_log
+    from runwright.eventstore.verdict import format_head, parse_head
+    from runwright.projections.control.registry import CONTROL
+    from runwright.projections.inline import ControlRows
+    from runwright.projections.layout import LAYOUT
+
+    head = None if kept is None else parse_head(kept)
+    with counted(call.out, "importing") as progress:
+        verdict = import_log(
+            _path(file), call.home, layout=LAYOUT, control=ControlRows(CONTROL), kept=head, progress=progress
+        )
+    at = None if verdict.head is None else format_head(verdict.head)
+    if call.out.for_machines:
+        call.out.document({"events": verdict.events, "head": at, "log_id": verdict.log_id, "adopted": False})
+    else:
+        call.out.say(f"Imported {plural(verdict.events, 'event')}. To carry its runs on: runwright store adopt")
+        call.out.data(str(at))
+
+
+for _each in (status, backup, import_):
+    command.add_command(_each)
+
+
+def _path(text: str) -> Path:
+    if not text or "\0" in text:
+        raise Refused.usage("FILE has no valid name.", "Name a file.", code="name_invalid")
+    return Path(text).absolute()

@@ -1,0 +1,75 @@
+"""``runwright wait``: until a run has ended, for the exit code alone."""
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from runwright.cli.command import intent
+from runwright.cli.durations import parse_duration
+from runwright.cli.endings import code_of_status, worst
+from runwright.cli.failures import OK
+from runwright.cli.invocation import Invocation
+from runwright.cli.opening import reading
+from runwright.cli.pages import print_list
+
+if TYPE_CHECKING:
+    from runwright.engine.reading.reader import Reader
+    from runwright.engine.reading.status import Status
+
+_WAITING = frozenset({"waiting", "paused", "ambiguous"})
+
+
+@intent("wait", example="runwright wait @last --timeout 10m && echo done")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.option(
+    "--until",
+    type=click.Choice(["finished", "waiting"]),
+    default="finished",
+    help="waiting: or until it needs somebody.",
+)
+@click.option("--timeout", metavar="T", help="Wait no longer than this; exits 5.")
+def command(call: Invocation, runs: Sequence[str], until: str, timeout: str | None) -> int:
+    """Wait until RUN has ended; the exit code says how. Follows continued runs; prints nothing."""
+    from runwright.cli.references import find_run
+
+    seconds = None if timeout is None else parse_duration(timeout, "--timeout")
+    deadline = None if seconds is None else time.monotonic() + seconds
+    with reading(call) as store:
+        ids = [find_run(call, store, run) for run in runs]
+        found = _wait(call, store, ids, until, deadline)
+    if call.out.as_json:
+        documents = [each.document() for each in found]
+        if len(runs) == 1:
+            call.out.document(documents[0])
+        else:
+            print_list(call.out, documents, position=max(each.position for each in found))
+    return worst(OK if until == "waiting" and _rests(each) else code_of_status(each.run_status) for each in found)
+
+
+def _wait(call: Invocation, store: "Reader", ids: Sequence[str], until: str, deadline: float | None) -> "list[Status]":
+    from runwright.cli.chains import last_of_chain
+
+    told = False
+    with store.follow(store.head().position) as news:
+        while True:
+            found = [store.status(last_of_chain(store, run_id)) for run_id in ids]
+            open_ones = [each for each in found if not (each.ended or (until == "waiting" and _rests(each)))]
+            left = None if deadline is None else deadline - time.monotonic()
+            if not open_ones or (left is not None and left <= 0):
+                return found
+            resumable = [each for each in open_ones if each.next and " resume " in f"{each.next[0]} "]
+            if resumable and not told:
+                told = True
+                call.out.say(
+                    f"Nothing drives run {resumable[0].run_id} now; in another terminal: {resumable[0].next[0]}"
+                )
+            news.next(timeout=left)
+            while news.next(timeout=0) is not None:
+                pass
+
+
+def _rests(status: "Status") -> bool:
+    """Whether a run needs somebody, or time, before it goes on."""
+    return status.ended or status.status in _WAITING or status.queue_state == "parked"

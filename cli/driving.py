@@ -1,0 +1,203 @@
+"""Drives runs in this process and shows them, until they have ended or nothing here moves them any more."""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+
+from runwright.cli.failures import INTERRUPTED
+from runwright.cli.holding import refuse_held
+from runwright.cli.invocation import Invocation, user_folder
+from runwright.cli.rendering.progress import Progress
+
+if TYPE_CHECKING:
+    from runwright.engine.agents.agent import Agent
+    from runwright.engine.embedded.async_engine import AsyncEngine
+    from runwright.engine.reading.status import Status
+
+#: What a command does first with the open engine; answers the IDs of the runs to drive.
+Begin = Callable[["AsyncEngine"], Awaitable[Sequence[str]]]
+
+#: Seconds that a run may take to reach its next boundary when its time here is up, and when somebody leaves.
+_GRACE = 10.0
+_GRACE_LEAVING = 1.0
+
+
+@frozen(kw_only=True)
+class Driven:
+    """How runs stand after they were driven.
+
+    Attributes:
+        statuses: One for each run, in order.
+        left: Whether somebody left by a second Ctrl-C.
+    """
+
+    statuses: "list[Status]"
+    left: bool
+
+
+def drive(
+    call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, *, timeout: float | None, plain: bool
+) -> Driven:
+    """Open the engine, begin, and follow the runs.
+
+    Args:
+        call: The invocation.
+        agents: The executors by name.
+        begin: Starts or resumes the runs.
+        timeout: Seconds to follow them; then they stop at their next boundary.
+        plain: Whether to print lines only: a person is asked questions at this terminal.
+
+    Raises:
+        Refused: Another process holds the store.
+    """
+    from runwright.eventstore.errors import StoreInUse
+
+    try:
+        return asyncio.run(_drive(call, agents, begin, timeout, plain))
+    except StoreInUse as error:
+        refuse_held(error)
+
+
+def leave(code: int = INTERRUPTED) -> None:
+    """End the process at once: user code that cannot be stopped must not keep the terminal."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+async def _drive(
+    call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, timeout: float | None, plain: bool
+) -> Driven:
+    from runwright.engine.embedded.async_engine import AsyncEngine
+    from runwright.engine.embedded.driving import CAPACITY
+    from runwright.engine.reading.reader import Reader
+
+    capacity = call.settings.get("capacity").value
+    engine = await AsyncEngine.open(
+        call.home,
+        agents=agents,
+        capacity=capacity if isinstance(capacity, int) else CAPACITY,
+        client="cli",
+        user=user_folder(),
+        unsafe_filesystem=call.flags.unsafe_filesystem,
+    )
+    left = asyncio.Event()
+    run_ids: Sequence[str] = ()
+    try:
+        after = engine.reader.head().position
+        run_ids = await begin(engine)
+        with _shown(call, engine, run_ids, after, plain) as progress, _interrupts(engine, run_ids, progress, left):
+            await _follow(engine, run_ids, timeout, left)
+    finally:
+        await engine.close(grace=_GRACE_LEAVING if left.is_set() else _GRACE)
+    # Asked of the closed store: what to type next depends on nobody driving the runs any more.
+    with Reader.open(call.home) as store:
+        from runwright.cli.chains import last_of_chain
+
+        return Driven(statuses=[store.status(last_of_chain(store, each)) for each in run_ids], left=left.is_set())
+
+
+async def _follow(engine: "AsyncEngine", run_ids: Sequence[str], timeout: float | None, left: asyncio.Event) -> None:
+    waits = [asyncio.ensure_future(engine.wait(each, until="waiting", timeout=timeout)) for each in run_ids]
+    leaving = asyncio.ensure_future(left.wait())
+    everything = asyncio.gather(*waits)
+    try:
+        await asyncio.wait({everything, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if everything.done():
+            everything.result()
+    finally:
+        leaving.cancel()
+        everything.cancel()
+        await asyncio.gather(everything, leaving, return_exceptions=True)
+
+
+@contextmanager
+def _shown(
+    call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], after: int, plain: bool
+) -> Iterator[Progress | None]:
+    """Show on stderr what the runs do; nothing with ``-q`` or for machines."""
+    if call.out.quiet or call.out.for_machines:
+        yield None
+        return
+    live = call.out.at_terminal and not plain
+    progress = Progress(
+        call.out.console(stderr=True), live=live, now=lambda: time.time_ns() // 1000, several=len(run_ids) > 1
+    )
+    streams = {f"run/{each}" for each in run_ids}
+    subscription = engine.follow(after)
+
+    def feed() -> None:
+        for recorded in subscription:
+            if recorded.stream in streams:
+                progress.feed(recorded)
+            progress.position = recorded.position
+
+    thread = threading.Thread(target=feed, name="runwright-progress", daemon=True)
+    with progress:
+        thread.start()
+        try:
+            yield progress
+            _catch_up(progress, engine.reader.head().position)
+        finally:
+            subscription.close()
+            thread.join(timeout=2)
+
+
+def _catch_up(progress: Progress, last: int) -> None:
+    """Give the thread the time to show what was committed before the last wait returned."""
+    until = time.monotonic() + 1
+    while progress.position < last and time.monotonic() < until:
+        time.sleep(0.005)
+
+
+@contextmanager
+def _interrupts(
+    engine: "AsyncEngine", run_ids: Sequence[str], progress: Progress | None, left: asyncio.Event
+) -> Iterator[None]:
+    """The first Ctrl-C asks for a pause at the boundary and keeps showing, the second leaves."""
+    loop = asyncio.get_running_loop()
+    asked = _Asked(engine, run_ids, progress, left)
+    loop.add_signal_handler(signal.SIGINT, asked.interrupt)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+@frozen
+class _Asked:
+    engine: "AsyncEngine"
+    run_ids: Sequence[str]
+    progress: Progress | None
+    left: asyncio.Event
+    tasks: list[asyncio.Task[None]] = field(factory=list)
+
+    def interrupt(self) -> None:
+        """What Ctrl-C does, by how often it was pressed."""
+        if self.tasks:
+            self.left.set()
+            return
+        self.tasks.append(asyncio.get_running_loop().create_task(self._pause()))
+
+    async def _pause(self) -> None:
+        from runwright.engine.errors import ConflictError
+
+        self._note("pausing at the next step; Ctrl-C again leaves now")
+        for run_id in self.run_ids:
+            try:
+                await self.engine.pause(run_id)
+            except ConflictError as error:
+                if error.code == "not_started":
+                    self._note("not started yet; Ctrl-C again leaves now")
+
+    def _note(self, text: str) -> None:
+        if self.progress is not None:
+            self.progress.note(text)

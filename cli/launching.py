@@ -1,0 +1,107 @@
+"""From what was typed behind ``run`` and ``start`` to a launch that was checked whole, and nothing written yet."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import rich_click as click
+from attrs import frozen
+
+from runwright.cli.agent_specs import build_agents, collect_specs
+from runwright.cli.inputs import build_input
+from runwright.cli.invocation import Invocation, user_folder
+from runwright.eventstore.values import Json
+
+if TYPE_CHECKING:
+    from runwright.engine.agents.agent import Agent
+    from runwright.engine.embedded.catalog import Catalog, Driven
+    from runwright.engine.graph.definition import Definition
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@frozen(kw_only=True)
+class Launch:
+    """A workflow with its input and executors.
+
+    Attributes:
+        driven: The program.
+        reference: How it is found again, relative to its project.
+        project: Its project.
+        value: The input, checked.
+        agents: The executors by name.
+        console: Whether one of them is a person at this terminal.
+    """
+
+    driven: "Driven"
+    reference: str
+    project: Path
+    value: Json
+    agents: "Mapping[str, Agent]"
+    console: bool
+
+
+def launch_options(function: F) -> F:
+    """Add what `run` and `start` share: the workflow, its input and its executors."""
+    options = [
+        click.argument("workflow"),
+        click.argument("task", required=False),
+        click.option("-i", "--input", "base", metavar="JSON/@FILE/-", help="The input: JSON, a file, or stdin."),
+        click.option("-s", "--set", "fields", multiple=True, metavar="K=V", help="One field: key=value, or key:=JSON."),
+        click.option(
+            "--agent",
+            "agents",
+            multiple=True,
+            metavar="[NAME=]SPEC",
+            help="Who answers agent nodes: cmd:COMMAND, console, or the name of one in the settings.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def needed_agents(definition: "Definition") -> set[str]:
+    """The names of the executors that a workflow's nodes ask for."""
+    from runwright.engine.embedded.preflight import DEFAULT_AGENT
+
+    return {node.by or DEFAULT_AGENT for node in definition.nodes.values() if node.kind in ("agent", "choose")}
+
+
+def check_launch(
+    call: Invocation,
+    *,
+    workflow: str,
+    task: str | None,
+    base: str | None,
+    fields: Sequence[str],
+    agents: Sequence[str],
+    catalog: "Catalog | None" = None,
+) -> Launch:
+    """Load the workflow and check everything that a start checks.
+
+    Raises:
+        WorkflowNotFound: There is no such workflow; and its kin for everything else that is wrong.
+    """
+    from runwright.engine.embedded import preflight
+    from runwright.engine.embedded.catalog import Catalog
+    from runwright.engine.sources.locate import typed_reference
+
+    named = call.project if call.flags.project is not None else None
+    reference, project = typed_reference(workflow, Path.cwd(), named)
+    driven = (catalog or Catalog(user=user_folder())).of_reference(reference, project)
+    program = driven.program
+    specs = collect_specs(agents, call.settings, needed_agents(program.definition))
+    value = build_input(program.input, base=base, settings=fields, task=task)
+    executors = build_agents(specs)
+    preflight.check_supported(program.definition)
+    preflight.check_input(program, value, typed=False)
+    preflight.check_agents(program.definition, executors)
+    return Launch(
+        driven=driven,
+        reference=reference,
+        project=project,
+        value=value,
+        agents=executors,
+        console="console" in specs.values(),
+    )

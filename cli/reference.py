@@ -1,0 +1,143 @@
+"""Writes ``docs/reference/cli.md`` and ``docs/reference/settings.md`` from the commands and settings themselves.
+
+``python -m runwright.cli.reference docs/reference`` writes both; a test compares them.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import rich_click as click
+
+from runwright.cli.catalogue import GROUPS, runwright
+from runwright.cli.command import EVERYWHERE, IntentCommand
+from runwright.cli.settings import KEYS
+
+_CLI_HEAD = """\
+# Command line
+
+`runwright COMMAND --help` shows what stands here. Data goes to stdout, everything else to stderr; nothing that a
+workflow or an agent wrote can steer your terminal.
+
+Every command takes these:
+
+| option | meaning |
+| --- | --- |
+| `--json` | one JSON document on stdout and nothing else; lists are `{"items":[…],"position":n,"next":cursor\\|null}` |
+| `--jsonl` | where something is listed or streamed: one JSON document a line |
+| `--home DIR` | the state directory; else `RUNWRIGHT_HOME`, the setting `store`, or your user's state folder |
+| `--project DIR` | the project folder; else the nearest folder upwards that holds `.runwright`, or the current one |
+| `-q`, `-v` | say less, say more |
+
+`RUN` is a run's ID, its last four or more characters where no other run ends in them (lists print the last six), or
+`@last`, the newest run started in this project. Effects are named the same way.
+
+An error is one sentence and the next step on stderr. With `--json` it is
+`{"error": {"code", "message", "hint"}}` on stdout; the codes are in [errors](errors.md).
+
+| exit code | meaning |
+| --- | --- |
+| 0 | as asked; a command that reads exits 0 whatever it read |
+| 1 | the run ended `failed`, `timed_out` or `cancelled` (`run`, `wait`, `resume`), or a check found faults |
+| 2 | usage, invalid input, an unknown or ambiguous name |
+| 3 | a conflict, or a recovery step is needed first |
+| 4 | the store is unavailable |
+| 5 | not finished: the run waits for somebody, is paused or parked, or `--timeout` passed |
+| 130 | interrupted |
+
+Durations are seconds, or a number with `s`, `m`, `h` or `d`. Times are RFC 3339 in UTC.
+"""
+
+_SETTINGS_HEAD = """\
+# Settings
+
+A setting is taken from a flag, else from the environment (`RUNWRIGHT_` and the key in capitals), else from the
+project (`.runwright/config.toml`, else the table `[tool.runwright]` in `pyproject.toml`), else from your own
+`config.toml` in your user's configuration folder, else it has its default. A key that is not in this list is an
+error. `runwright config` shows every setting with where it comes from; `runwright config KEY VALUE` sets one.
+
+| key | meaning | default |
+| --- | --- | --- |
+"""
+
+_SETTINGS_TAIL = """
+`agents.NAME` is a table in TOML:
+
+```toml
+default_agent = "claude"
+
+[agents]
+claude = "cmd:claude -p --output-format json"
+```
+
+`RUNWRIGHT_HOME` names the state directory and wins over `store`. `RUNWRIGHT_PROJECT` names the project folder.
+`NO_COLOR` switches colours off. `capacity` bounds how many runs one process drives at the same time; `python`,
+`idle_exit` and `redact_after` are read and checked by this version, and used by the host process that a later
+version brings.
+"""
+
+
+def cli_reference() -> str:
+    """The text of ``docs/reference/cli.md``."""
+    parts = [_CLI_HEAD]
+    context = click.Context(runwright, info_name="runwright")
+    for title, commands in GROUPS:
+        parts.append(f"\n## {title}\n")
+        for name, _ in commands:
+            command = runwright.get_command(context, name)
+            assert command is not None
+            parts.extend(_describe(command, click.Context(command, info_name=name, parent=context)))
+    return "".join(parts)
+
+
+def settings_reference() -> str:
+    """The text of ``docs/reference/settings.md``."""
+    rows = [f"| `{key.name}` | {key.meaning} | {_default(key.default)} |\n" for key in KEYS]
+    return _SETTINGS_HEAD + "".join(rows) + _SETTINGS_TAIL
+
+
+def _default(value: object) -> str:
+    return "none" if value is None or value == () else f"`{value}`"
+
+
+def _describe(command: click.Command, context: click.Context) -> Iterator[str]:
+    if isinstance(command, click.Group):
+        yield f"\n### {context.command_path}\n\n{_prose(command)}\n"
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from _describe(inner, click.Context(inner, info_name=name, parent=context))
+        return
+    pieces = " ".join(command.collect_usage_pieces(context)).replace("[OPTIONS] ", "").replace("[OPTIONS]", "")
+    yield f"\n### {context.command_path}\n\n```\n{context.command_path} {pieces}".rstrip() + "\n```\n\n"
+    yield f"{_prose(command)}\n"
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    own = [each for each in options if getattr(each, "panel", None) != EVERYWHERE and not each.hidden]
+    if own:
+        yield "\n| option | meaning |\n| --- | --- |\n"
+    for option in own:
+        names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+        metavar = "" if option.is_flag or option.count else f" `{option.make_metavar(context)}`"
+        yield f"| {names}{metavar} | {option.help or ''} |\n".replace("\\|", "|")
+    if isinstance(command, IntentCommand):
+        yield f"\n```console\n{_console(command.example)}\n```\n"
+
+
+def _console(example: str) -> str:
+    return "\n".join(f"$ {line}" for line in example.splitlines())
+
+
+def _prose(command: click.Command) -> str:
+    paragraphs = (command.help or "").split("\n\n")
+    return "\n\n".join(" ".join(each.split()) for each in paragraphs)
+
+
+def main(folder: Path) -> None:
+    """Write both files into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "cli.md").write_text(cli_reference(), "utf-8")
+    (folder / "settings.md").write_text(settings_reference(), "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,77 @@
+"""Events as people see them: one line each, with the facts that stand in ``data``."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from runwright.cli.rendering.marks import BAD, BUSY, DOUBT, GOOD, HELD, QUIET
+from runwright.cli.rendering.statuses import short_id
+from runwright.cli.rendering.text import clean, local_time, one_line
+
+if TYPE_CHECKING:
+    from runwright.eventstore.envelope import RecordedEvent
+
+_ENDINGS: Mapping[str, str] = {
+    "completed": GOOD, "applied": GOOD, "accepted": GOOD, "failed": BAD, "timed_out": BAD, "rejected": BAD,
+    "ambiguous": DOUBT, "parked": HELD, "paused": HELD, "cancelled": QUIET, "started": BUSY,
+}  # fmt: skip
+#: Longer hexadecimal digests and IDs are cut in the middle of a line; `--json` has them whole.
+_LONG = 24
+
+
+def event_line(recorded: "RecordedEvent", now: int) -> Text:
+    """One event on one line: position, time, subject, type, facts."""
+    kind, _, ending = recorded.type.partition(".")
+    style = _ENDINGS.get(ending, "")
+    outcome = json.loads(recorded.data).get("outcome")
+    if isinstance(outcome, str):
+        style = _ENDINGS.get(outcome, style)
+    return Text.assemble(
+        (f"{recorded.position:>6}  ", QUIET),
+        (f"{local_time(recorded.at, now)}  ", QUIET),
+        (f"{subject(recorded.stream):<8.8}  ", "bold"),
+        f"{kind}.",
+        (f"{ending:<{max(20 - len(kind), 0)}}", style),
+        " ",
+        (facts(recorded), ""),
+        overflow="ellipsis",
+        no_wrap=True,
+    )
+
+
+def subject(stream: str) -> str:
+    """Whom an event is about: a run's last six characters, else the stream's kind."""
+    kind, _, name = stream.partition("/")
+    return short_id(name) if kind == "run" else clean(kind)
+
+
+def facts(recorded: "RecordedEvent") -> str:
+    """The facts in an event's data, without what is absent."""
+    data = json.loads(recorded.data)
+    return "  ".join(
+        f"{name}={_value(each)}"
+        for name, each in data.items()
+        if each not in (None, "", []) and not isinstance(each, dict)
+    )
+
+
+def value_lines(recorded: "RecordedEvent") -> list[Text]:
+    """The private values of an event, each on lines of its own; says so where they were erased."""
+    if recorded.digest is None:
+        return []
+    if recorded.body is None:
+        return [Text("          (erased)", style=QUIET)]
+    lines: list[Text] = []
+    for name, content in json.loads(recorded.body).items():
+        value = content.get("value") if isinstance(content, dict) else content
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        lines.append(Text.assemble((f"          {name}  ", QUIET), one_line(text, 2000)))
+    return lines
+
+
+def _value(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = one_line(text, 120)
+    return f"{text[:12]}…" if len(text) > _LONG and " " not in text and "/" not in text else text

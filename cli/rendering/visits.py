@@ -1,0 +1,47 @@
+"""One node's visits, attempts and errors as people see them."""
+
+import json
+from typing import cast
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from runwright.cli.rendering.marks import QUIET, mark
+from runwright.cli.rendering.text import clean, local_time, span
+from runwright.cli.rendering.timelines import microseconds
+from runwright.eventstore.values import Json, JsonObject
+
+
+def visits_screen(document: JsonObject, now: int) -> list[RenderableType]:
+    """Every attempt on a line, its error below it, and its values where they were asked for."""
+    parts: list[RenderableType] = [
+        Text.assemble(
+            (clean(str(document["node"])), "bold"), (f"  {document['kind']}  run {document['run_id']}", QUIET)
+        )
+    ]
+    for visit in cast("list[JsonObject]", document["visits"]):
+        for attempt in cast("list[JsonObject]", visit["attempts"]):
+            parts.append(_attempt(visit, attempt, now))
+            parts += [_block(name, attempt[name]) for name in ("error", "output") if attempt.get(name) is not None]
+            for update in cast("list[JsonObject]", attempt.get("updates", [])):
+                parts.append(_block(f"update {update['key']}", update["update"]))
+    return parts
+
+
+def _attempt(visit: JsonObject, attempt: JsonObject, now: int) -> Text:
+    begun, ended = microseconds(attempt["started_at"]) or now, microseconds(attempt["finished_at"])
+    line = Text.assemble("  ", mark(str(attempt["outcome"] or "running")), f"  visit {visit['visit']}")
+    if attempt["attempt"] != 1:
+        line.append(f", attempt {attempt['attempt']}")
+    line.append(f"  {local_time(begun, now)}  {span((ended or now) - begun)}", style=QUIET)
+    if attempt["code"]:
+        line.append(f"  {attempt['code']}")
+    if attempt["next"]:
+        line.append(f"  → {clean(str(attempt['next']))}", style=QUIET)
+    return line
+
+
+def _block(name: str, value: Json) -> RenderableType:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    return Padding(Text.assemble((f"{name}\n", QUIET), clean(text)), (0, 0, 0, 6))

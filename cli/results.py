@@ -1,0 +1,61 @@
+"""How a command that drove runs ends: the facts, the output last, and the exit code."""
+
+import time
+from typing import TYPE_CHECKING
+
+from runwright.cli.driving import Driven, leave
+from runwright.cli.endings import code_of_status, worst
+from runwright.cli.failures import INTERRUPTED
+from runwright.cli.invocation import Invocation
+from runwright.cli.opening import reading
+from runwright.cli.pages import print_list
+from runwright.eventstore.values import Json, JsonObject
+
+if TYPE_CHECKING:
+    from runwright.engine.reading.status import Status
+
+
+def report(call: Invocation, driven: Driven, *, with_output: bool) -> int:
+    """Say how the runs stand and print their outputs.
+
+    Args:
+        call: The invocation.
+        driven: What `drive` answered.
+        with_output: Whether the output is printed.
+
+    Returns:
+        The exit code; a second Ctrl-C ends the process instead.
+    """
+    outputs = [_output(call, each) if with_output else None for each in driven.statuses]
+    code = INTERRUPTED if driven.left else worst(code_of_status(each.run_status) for each in driven.statuses)
+    if call.out.for_machines:
+        documents = [
+            document(status, output, with_output=with_output)
+            for status, output in zip(driven.statuses, outputs, strict=True)
+        ]
+        if call.out.as_json and len(documents) == 1:
+            call.out.document(documents[0])
+        else:
+            print_list(call.out, documents, position=max(each.position for each in driven.statuses))
+    else:
+        from runwright.cli.rendering.endings import ending_lines
+
+        for status, output in zip(driven.statuses, outputs, strict=True):
+            call.out.say(*ending_lines(status, time.time_ns() // 1000))
+            if with_output and status.run_status == "completed":
+                call.out.value(output)
+    if driven.left:
+        leave(code)
+    return code
+
+
+def document(status: "Status", output: Json, *, with_output: bool) -> JsonObject:
+    """What ``run --json`` prints: the status, and the output."""
+    return {**status.document(), "output": output} if with_output else status.document()
+
+
+def _output(call: Invocation, status: "Status") -> Json:
+    if status.run_status != "completed":
+        return None
+    with reading(call) as store:
+        return store.output(status.run_id)

@@ -1,0 +1,105 @@
+"""One command for several runs: each answers for itself, and the exit code is the highest."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from runwright.cli.endings import worst
+from runwright.cli.failures import OK, Failure, Refused, failure_of
+from runwright.cli.holding import Change, ask, holding
+from runwright.cli.invocation import Invocation
+from runwright.cli.opening import reading
+from runwright.cli.pages import print_list
+from runwright.cli.references import find_run
+from runwright.eventstore.values import JsonObject
+
+if TYPE_CHECKING:
+    from runwright.engine.commands.client import ClientCommand
+    from runwright.engine.embedded.holder import Holder
+    from runwright.engine.reading.reader import Reader
+    from runwright.engine.reading.status import Status
+
+
+def steer(call: Invocation, action: str, runs: Sequence[str], command_of: "Callable[[str], ClientCommand]") -> int:
+    """Carry a command out for each run.
+
+    Args:
+        call: The invocation.
+        action: The command's name.
+        runs: The runs as they were typed.
+        command_of: Makes the command for one run's ID.
+
+    Returns:
+        The exit code.
+    """
+    with reading(call) as store:
+        named = [_named(call, store, text) for text in runs]
+    documents: list[JsonObject] = []
+    codes: list[int] = []
+    position: int | None = None
+    with holding(call) as holder:
+        for found in named:
+            document, code = _one(call, holder, action, found, command_of)
+            documents.append(document)
+            codes.append(code)
+        position = holder.reader.head().position
+    if call.out.as_json and len(runs) == 1:
+        call.out.document(documents[0])
+    elif call.out.for_machines:
+        print_list(call.out, documents, position=position)
+    return worst(codes)
+
+
+def _named(call: Invocation, store: "Reader", text: str) -> str | Failure:
+    try:
+        return find_run(call, store, text)
+    except Exception as error:
+        failure = failure_of(error)
+        if failure is None:
+            raise
+        return failure
+
+
+def _one(
+    call: Invocation,
+    holder: "Holder",
+    action: str,
+    found: str | Failure,
+    command_of: "Callable[[str], ClientCommand]",
+) -> tuple[JsonObject, int]:
+    try:
+        if isinstance(found, Failure):
+            raise Refused(found)
+        change = ask(holder, command_of(found))
+    except Exception as error:
+        failure = failure_of(error)
+        if failure is None:
+            raise
+        if not call.out.for_machines:
+            call.out.fail(failure)
+        facts: JsonObject = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        return {"error": facts}, failure.exit_code
+    status = holder.reader.status(found)
+    if not call.out.for_machines:
+        _say(call, action, change, status)
+    return {
+        "action": action,
+        "run_id": found,
+        "workflow": status.workflow,
+        "result": change.result,
+        "status": status.status,
+        "revision": change.revision,
+    }, OK
+
+
+def _say(call: Invocation, action: str, change: Change, status: "Status") -> None:
+    from rich.text import Text
+
+    from runwright.cli.rendering.statuses import runs_line
+
+    line = runs_line(status, time.time_ns() // 1000)
+    if change.result == "adopted":
+        line.append(f"  ({action}: it was so already)")
+    call.out.show(line)
+    for each in status.next[:1]:
+        call.out.say(Text(f"    {each}", no_wrap=True, overflow="ignore"))
