@@ -82,17 +82,17 @@ def _is_plain(value: object) -> bool:
     """Tell by a fast walk, level by level, whether types, keys and depth are right."""
     level = [value]
     elements = 0
-    for _ in range(MAX_DEPTH + 1):
+    for deeper_allowed in range(MAX_DEPTH, -1, -1):
         deeper: list[object] = []
         for each in level:
             kind = type(each)
-            if kind is dict:
+            if kind is dict and deeper_allowed:
                 inner = cast("dict[object, object]", each)
                 for key in inner:
                     if type(key) is not str:
                         return False
                 deeper.extend(inner.values())
-            elif kind is list:
+            elif kind is list and deeper_allowed:
                 deeper.extend(cast("list[object]", each))
             elif not (kind is str or kind is int or kind is bool or each is None or kind is float):
                 return False
