@@ -4,9 +4,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from runwright.eventstore import database, opening
-from runwright.eventstore.errors import StoreCorrupt, TargetExists, TargetUnwritable
+from runwright.eventstore import database, opening, whole
+from runwright.eventstore.errors import StoreCorrupt
 from runwright.eventstore.home import Home, create_file, sync_folder
+from runwright.eventstore.transfer.errors import TargetExists, TargetUnwritable
 from runwright.eventstore.verdict import Verdict
 from runwright.eventstore.verify import verify_store
 
@@ -45,7 +46,7 @@ def backup(home: Path, target: Path, *, progress: Callable[[int, int], None] | N
         raise TargetUnwritable(target, error.strerror or "the system refuses") from None
     try:
         with database.connect_reader(log) as connection:
-            database.copy(connection, part, progress)
+            whole.copy(connection, part, progress)
         verdict = verify_store(part)
         if not verdict.ok:
             raise StoreCorrupt(log, verdict.detail.removesuffix("."))

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 from attrs import frozen
 
 from runwright.eventstore.envelope import Head
-from runwright.eventstore.errors import HeadUnreadable
+from runwright.eventstore.transfer.errors import HeadUnreadable
 
 #: Everything that a verification can find wrong; closed, and named in the reference.
 Problem: TypeAlias = Literal[

@@ -6,7 +6,7 @@ from pathlib import Path
 import sqlalchemy
 from attrs import define, field
 
-from runwright.eventstore import database, opening
+from runwright.eventstore import database, opening, whole
 from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.erased import ErasureLedger
@@ -73,7 +73,7 @@ def _verify(log: Path, deep: bool, head: Head | None, progress: Progress | None,
         return Verdict(faults=(Fault("page_corrupt", None, "SQLite cannot open the file."),))
     with connection:
         walk = StoreWalk(connection=connection, path=log, kept=head, progress=progress)
-        damaged = database.is_damaged(connection, deep=deep)
+        damaged = whole.is_damaged(connection, deep=deep)
         fault = walk.run()
         faults = () if fault is None else (fault,)
         if damaged and (fault is None or fault.problem != "page_corrupt"):

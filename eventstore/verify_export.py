@@ -9,7 +9,7 @@ from attrs import define, field
 from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.erased import ErasureLedger
-from runwright.eventstore.errors import ExportDamaged, ExportUnreadable
+from runwright.eventstore.transfer.errors import ExportDamaged, ExportUnreadable
 from runwright.eventstore.transfer.jsonl import (
     LINE_BYTES_MAX,
     ExportHead,

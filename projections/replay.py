@@ -8,8 +8,8 @@ from typing import Any
 
 from runwright.eventstore.codec import decode_event
 from runwright.eventstore.envelope import RecordedEvent
-from runwright.eventstore.errors import ExportDamaged, ExportUnreadable
 from runwright.eventstore.reader import LogReader
+from runwright.eventstore.transfer.errors import ExportDamaged, ExportUnreadable
 from runwright.eventstore.transfer.jsonl import LineRefused, read_event, read_head
 from runwright.eventstore.values import Json, JsonObject
 from runwright.projections.control.effects import EFFECTS

@@ -10,11 +10,12 @@ from sqlalchemy import insert
 from runwright.eventstore import database, filesystem, opening
 from runwright.eventstore.database import Statement
 from runwright.eventstore.envelope import Head, RecordedEvent
-from runwright.eventstore.errors import ExportIncomplete, StoreExists, StoreMissing, WriteRefused
+from runwright.eventstore.errors import StoreMissing, WriteRefused
 from runwright.eventstore.home import Home
 from runwright.eventstore.lock import StoreLock
 from runwright.eventstore.materializer import Materializer
 from runwright.eventstore.table import Layout, events, head
+from runwright.eventstore.transfer.errors import ExportIncomplete, StoreExists
 from runwright.eventstore.verdict import Verdict
 from runwright.eventstore.verify_export import ExportReading, Progress, damaged
 

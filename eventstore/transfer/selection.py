@@ -6,9 +6,9 @@ from attrs import frozen
 from sqlalchemy import func, select
 
 from runwright.eventstore.envelope import RecordedEvent
-from runwright.eventstore.errors import NothingToExport
 from runwright.eventstore.log import LogReader
 from runwright.eventstore.table import events
+from runwright.eventstore.transfer.errors import NothingToExport
 
 #: Called now and then with the position reached and the last one of the export.
 Progress = Callable[[int, int], None]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from runwright.eventstore.backup import backup
-from runwright.eventstore.errors import StoreCorrupt, StoreForeign, StoreMissing, TargetExists, TargetUnwritable
+from runwright.eventstore.errors import StoreCorrupt, StoreForeign, StoreMissing
+from runwright.eventstore.transfer.errors import TargetExists, TargetUnwritable
 from runwright.eventstore.verify import verify_store
 from support.audited import append, make_store, open_log, tamper
 from support.chained import run_events

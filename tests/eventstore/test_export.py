@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from runwright.eventstore.errors import NothingToExport
 from runwright.eventstore.log import LogReader
 from runwright.eventstore.table import events
 from runwright.eventstore.transfer.cloudevents import export_cloudevents
 from runwright.eventstore.transfer.csv import export_csv
+from runwright.eventstore.transfer.errors import NothingToExport
 from runwright.eventstore.transfer.native import export_native
 from runwright.eventstore.transfer.selection import Selection
 from runwright.eventstore.transfer.stamp import rfc3339

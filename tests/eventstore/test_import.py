@@ -11,17 +11,10 @@ from attrs import evolve
 
 from runwright.eventstore import erasure
 from runwright.eventstore.envelope import Head
-from runwright.eventstore.errors import (
-    ExportDamaged,
-    ExportIncomplete,
-    ExportUnreadable,
-    StoreExists,
-    StoreForeign,
-    StoreInUse,
-    StoreReadonly,
-)
+from runwright.eventstore.errors import StoreForeign, StoreInUse, StoreReadonly
 from runwright.eventstore.log import LogReader
 from runwright.eventstore.table import EVENTS_LAYOUT
+from runwright.eventstore.transfer.errors import ExportDamaged, ExportIncomplete, ExportUnreadable, StoreExists
 from runwright.eventstore.transfer.importing import import_log
 from runwright.eventstore.transfer.selection import Selection
 from runwright.eventstore.verdict import Verdict

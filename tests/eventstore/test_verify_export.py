@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
-from runwright.eventstore.errors import ExportDamaged, ExportUnreadable, HeadUnreadable
 from runwright.eventstore.events.log import LogRedacted
 from runwright.eventstore.events.run import RunInputErased
+from runwright.eventstore.transfer.errors import ExportDamaged, ExportUnreadable, HeadUnreadable
 from runwright.eventstore.transfer.jsonl import ExportHead, write_event, write_head
 from runwright.eventstore.verdict import Verdict, format_head, parse_head
 from runwright.eventstore.verify_export import read_export, verify_export
