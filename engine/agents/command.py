@@ -8,7 +8,7 @@ from runwright.engine.agents.agent import AgentRequest
 from runwright.engine.execution.child import RUN_MARK, run_child
 from runwright.engine.execution.masking import strike
 from runwright.eventstore.errors import StoreError
-from runwright.eventstore.values import Json, decode, encode
+from runwright.eventstore.values import Json, JsonObject, decode, encode
 
 #: The most bytes of an answer.
 MAX_ANSWER = 16 * 1024 * 1024
@@ -63,20 +63,28 @@ class CommandAgent:
         if end.exit_code != 0:
             stderr = strike(end.stderr.decode("utf-8", "replace"), self._env.values())
             raise CommandFailed(self._argv[0], end.exit_code, stderr)
-        return read_answer(end.stdout.decode("utf-8", "replace"))
+        return read_answer(end.stdout.decode("utf-8", "replace"), request.schema)
 
     def __repr__(self) -> str:
         return f"CommandAgent({self._argv[0]!r})"
 
 
-def read_answer(text: str) -> Json:
-    """The answer in what a command printed: JSON, a fenced block of JSON, or the text itself."""
+def read_answer(text: str, schema: JsonObject) -> Json:
+    """The answer in what a command printed: JSON, a fenced block of JSON, or the text itself.
+
+    Args:
+        text: What it printed.
+        schema: What the answer must meet: where that is text, nothing else is read into it.
+    """
     text = text.strip()
+    wants_text = schema.get("type") == "string"
     for candidate in (text, *reversed(_FENCED.findall(text))):
         try:
-            return decode(candidate)
+            answer = decode(candidate)
         except StoreError:
             continue
+        if isinstance(answer, str) or not wants_text:
+            return answer
     return text
 
 

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 
 #: How long a cancelled coroutine may take to end its own affairs (an agent's process has 2 s, and 2 more).
 GRACE = 10.0
-_IDLE_THREADS = 8
+_IDLE_THREADS = 32
 
 Job = Callable[[], None]
 _idle: list[SimpleQueue[Job | None]] = []

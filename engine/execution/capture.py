@@ -40,10 +40,11 @@ class OutputLog:
 
     def line(self, source: str, text: str) -> None:
         """Append a text, each of its lines under its source."""
+        if self._size >= self._limit:
+            return
         time = datetime.fromtimestamp(self._now() / 1e6, UTC)
-        at = time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        for each in mask(text).splitlines() or [""]:
-            self._append(f"{at} {source}: {cut(each, _MAX_LINE)}\n".encode())
+        head = f"{time.isoformat(timespec='milliseconds').replace('+00:00', 'Z')} {source}: "
+        self._append(head, [cut(each, _MAX_LINE) for each in mask(text).splitlines() or [""]])
 
     def logger(self, source: str) -> logging.Logger:
         """A logger whose records go here and nowhere else."""
@@ -66,16 +67,19 @@ class OutputLog:
     ) -> None:
         self.close()
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, head: str, lines: list[str]) -> None:
         with self._lock:
             try:
                 file = self._opened()
-                if self._size >= self._limit:
+                room = self._limit - self._size
+                if room <= 0:
                     return
-                if self._size + len(line) >= self._limit:
-                    line = line[: line.index(b" ") + 1] + _FULL.encode() + b"\n"
+                block = "".join(f"{head}{line}\n" for line in lines).encode()
+                if len(block) >= room:
+                    block = block[: block.rfind(b"\n", 0, room) + 1] + f"{head}{_FULL}\n".encode()
                     self._size = self._limit
-                self._size += os.write(file, line)
+                os.write(file, block)
+                self._size += len(block)
             except OSError:
                 # The log is a courtesy; the run's facts stand in the event log, whose writer reports a full disk.
                 return

@@ -66,7 +66,7 @@ async def run_child(
         stdout: A file that takes its stdout; ``None`` to keep it, up to the limit.
         max_output: The bytes of each stream that are kept.
         limit: Seconds it may take.
-        on_stderr: Is told each line of stderr as it comes.
+        on_stderr: Is told the lines of stderr as they come, some at a time.
 
     Raises:
         OutOfTime: It took longer; its group was ended before this is raised.
@@ -131,9 +131,9 @@ class _Child(asyncio.SubprocessProtocol):
         kept += data[:room]
         self._cut[fd] = self._cut[fd] or len(data) > room
         if fd == 2 and self._on_stderr is not None:
-            *lines, self._line = (self._line + data).split(b"\n")
-            for line in lines:
-                self._on_stderr(line.decode("utf-8", "replace"))
+            whole, newline, self._line = (self._line + data).rpartition(b"\n")
+            if newline:
+                self._on_stderr(whole.decode("utf-8", "replace"))
             if len(self._line) > _CHUNK_LINE:
                 self._tell_rest()
 

@@ -13,7 +13,7 @@ from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import Refused, Walk
 from runwright.eventstore.values import Json
 
-_NO_TIME = Failure(outcome="timed_out", code="node_timed_out", kind="timeout", error="its time was up", certain=False)
+_NO_TIME = Failure(outcome="timed_out", code="node_timed_out", error="its time was up", certain=False)
 
 
 class Effect(Protocol):
@@ -78,7 +78,7 @@ async def _begin(walk: Walk, visit: Visit, request: Json) -> SavedEffect | Failu
     except Refused as refused:
         if refused.code == "effect_request_changed":
             text = "this visit asked for something else before; an effect's request must not change"
-            return Failure(code=refused.code, kind="request", error=text)
+            return Failure(code=refused.code, error=text)
         grant = refused.values[-1] if refused.values else None
         if isinstance(refused.transition, BeginEffect) and isinstance(grant, EffectGrant) and grant.state == "applied":
             return _saved(grant, request)

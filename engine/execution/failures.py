@@ -32,14 +32,12 @@ class Failure:
     Attributes:
         outcome: What the attempt's outcome is, if the failure stands.
         code: The stable code.
-        kind: The type of what was raised, or a word for what happened; safe to show.
         error: The private text, masked and cut.
         certain: Whether it is sure that nothing more came of it.
     """
 
     outcome: BadOutcome = "failed"
     code: str = "node_failed"
-    kind: str
     error: str
     certain: bool = True
 
@@ -48,7 +46,7 @@ class NodeFailure(Exception):
     """Carries a failure to where the attempt ends."""
 
     def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.kind)
+        super().__init__(failure.code)
         self.failure = failure
 
 
@@ -61,11 +59,10 @@ def classify(error: BaseException, declaration: Declaration | None = None, secre
         secrets: Values to strike out of the text.
     """
     if isinstance(error, OutOfTime):
-        return Failure(outcome="timed_out", code="node_timed_out", kind="timeout", error=str(error), certain=False)
+        return Failure(outcome="timed_out", code="node_timed_out", error=str(error), certain=False)
     certain = declaration.certain if declaration is not None else ()
     uncertain = _UNCERTAIN + (declaration.uncertain if declaration is not None else ())
     return Failure(
-        kind=type(error).__name__,
         error=cut(mask(strike(describe(error), secrets)), MAX_ERROR),
         certain=all(isinstance(each, certain) or not isinstance(each, uncertain) for each in _leaves(error)),
     )
@@ -87,17 +84,17 @@ def stored(shape: Shape, value: object, what: str = "output") -> Json:
         encode(document)
         shape.load(document)
     except PayloadTooLarge as error:
-        raise NodeFailure(_unstorable("payload_too_large", what, "PayloadTooLarge", error)) from None
+        raise NodeFailure(_unstorable("payload_too_large", what, error)) from None
     except (NotConvertible, ValueRefused) as error:
-        raise NodeFailure(_unstorable("output_invalid", what, type(value).__name__, error)) from None
+        raise NodeFailure(_unstorable("output_invalid", what, error)) from None
     except Exception as error:  # noqa: BLE001 (a class of the user's own runs its code here)
-        raise NodeFailure(_unstorable("output_invalid", what, type(value).__name__, error)) from None
+        raise NodeFailure(_unstorable("output_invalid", what, error)) from None
     return document
 
 
-def _unstorable(code: str, what: str, kind: str, error: BaseException) -> Failure:
+def _unstorable(code: str, what: str, error: BaseException) -> Failure:
     text = f"the {what} cannot be stored: {error if isinstance(error, NotConvertible) else describe(error)}"
-    return Failure(code=code, kind=kind, error=cut(mask(text), MAX_ERROR), certain=False)
+    return Failure(code=code, error=cut(mask(text), MAX_ERROR), certain=False)
 
 
 def describe(error: BaseException) -> str:

@@ -27,7 +27,6 @@ class Ended:
         outcome: How.
         output: The output as it is stored, when it completed.
         code: The code, when it did not.
-        kind: The safe word for what happened, a type's name for one.
         error: The private error text.
         settles: What has to be settled before the attempt is finished.
         retriable: Whether a declared retry may apply.
@@ -36,7 +35,6 @@ class Ended:
     outcome: Outcome
     output: Json = None
     code: str | None = None
-    kind: str = ""
     error: str | None = None
     settles: tuple[WorkerTransition, ...] = ()
     retriable: bool = True
@@ -47,7 +45,6 @@ class Ended:
         return cls(
             outcome=failure.outcome,
             code=failure.code,
-            kind=failure.kind,
             error=failure.error,
             settles=settles,
             retriable=retriable,

@@ -96,7 +96,7 @@ class _Asking:
         except NodeFailure as error:
             return Ended.badly(error.failure, CloseRequest(request=self._request.request, cause=error.failure.outcome))
         text = f"{self._refused} answers were refused; the last one because: {self._refusal}"
-        failure = Failure(code="validation_failed", kind="refused answers", error=cut(text, MAX_ERROR))
+        failure = Failure(code="validation_failed", error=cut(text, MAX_ERROR))
         return Ended.badly(failure, CloseRequest(request=self._request.request, cause="failed"))
 
     def _question(self) -> AgentRequest:

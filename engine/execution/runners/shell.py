@@ -122,8 +122,8 @@ def _bad_end(exit_code: int, stderr: str) -> Failure:
     tail = mask(cut(stderr.strip()[-MAX_ERROR // 4 :], MAX_ERROR))
     if exit_code < 0:
         name = signal.Signals(-exit_code).name if -exit_code in _SIGNALS else f"signal {-exit_code}"
-        return Failure(kind=name, error=f"the command was killed by {name}\n{tail}".strip(), certain=False)
-    return Failure(kind=f"exit {exit_code}", error=f"the command ended with exit code {exit_code}\n{tail}".strip())
+        return Failure(error=f"the command was killed by {name}\n{tail}".strip(), certain=False)
+    return Failure(error=f"the command ended with exit code {exit_code}\n{tail}".strip())
 
 
 def _measured(path: Path) -> OutputFile:

@@ -27,7 +27,13 @@ ECHO = "import json, os, sys; print(json.dumps([sys.stdin.read(), os.environ['RU
 )
 def test_reading_an_answer(text: str, answer: Any) -> None:
     """All of it, its last fenced block, or the text itself."""
-    assert read_answer(text) == answer
+    assert read_answer(text, {}) == answer
+
+
+@pytest.mark.parametrize(("text", "answer"), [("42", "42"), ('"42"', "42"), ("so\n```\n[1]\n```", "so\n```\n[1]\n```")])
+def test_an_answer_that_is_to_be_text_stays_text(text: str, answer: str) -> None:
+    """A number on stdout is not one where a text is asked for."""
+    assert read_answer(text, {"type": "string"}) == answer
 
 
 async def test_the_prompt_stands_on_stdin(tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+"""Calling user functions: threads, coroutines, limits, and what cannot be stopped."""
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Awaitable
+
+import pytest
+
+from runwright.engine.execution import calling
+from runwright.engine.execution.calling import OutOfTime, Quit, call, in_thread, outlived, returned
+
+
+async def test_a_plain_function_runs_in_a_thread_that_is_used_again() -> None:
+    """Calls in a row share a thread, and see the caller's context variables."""
+    variable: contextvars.ContextVar[int] = contextvars.ContextVar("variable")
+    variable.set(5)
+    seen = {await call("run", 5, lambda: (threading.get_ident(), variable.get())) for _ in range(20)}
+    assert len(seen) == 1
+    assert (threading.get_ident(), 5) not in seen
+
+
+async def test_what_is_awaitable_is_awaited() -> None:
+    """A lambda around a coroutine function answers its value."""
+
+    async def work() -> int:
+        return 3
+
+    assert await call("run", 5, lambda: work()) == 3
+    assert await call("run", 5, work) == 3
+
+
+async def test_a_timeout_of_the_functions_own_is_no_limit() -> None:
+    """`TimeoutError` that the function raises stays its own."""
+
+    def own() -> None:
+        raise TimeoutError("mine")
+
+    with pytest.raises(TimeoutError, match="mine"):
+        await call("run", 5, own)
+    with pytest.raises(OutOfTime):
+        await call("run", 0, own)
+
+
+async def test_a_coroutine_that_cancels_itself_has_failed() -> None:
+    """It does not look like a cancelled run."""
+
+    async def odd() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(Quit, match="cancelled itself"):
+        await call("run", 5, odd)
+
+
+async def test_a_coroutine_that_swallows_its_cancellation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot hold the attempt open, and is remembered until it has returned."""
+    monkeypatch.setattr(calling, "GRACE", 0.02)
+    release = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+
+    with pytest.raises(OutOfTime):
+        await call("stubborn", 0.01, stubborn)
+    assert outlived("stubborn")
+    release.set()
+    await returned("stubborn")
+    assert not outlived("stubborn")
+
+
+async def test_a_cancelled_call_remembers_its_thread() -> None:
+    """Cancelling the caller leaves the function running, and known."""
+    release = threading.Event()
+    task = asyncio.ensure_future(in_thread("left", release.wait, 20))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert outlived("left")
+    assert not outlived("another")
+    release.set()
+    await returned("left")
+    assert not outlived("left")
+
+
+async def test_many_calls_at_once_do_not_wait_for_each_other() -> None:
+    """A thread each; nothing queues behind a slow function."""
+    barrier = threading.Barrier(40)
+    waits: list[Awaitable[object]] = [call("run", 20, barrier.wait, 20) for _ in range(40)]
+    assert sorted(int(str(each)) for each in await asyncio.gather(*waits)) == list(range(40))
