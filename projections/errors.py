@@ -54,10 +54,13 @@ class AlreadyHeld(ImpossibleEvent):
     code = "already_held"
 
     def __init__(
-        self, projection: str, event_type: str, position: int, columns: tuple[str, ...], holder: object
+        self, projection: str, event_type: str, position: int, columns: tuple[str, ...], holder: tuple[str | int, ...]
     ) -> None:
         super().__init__(
-            projection, event_type, position, f"the one place for {', '.join(columns)} is held by {holder}"
+            projection,
+            event_type,
+            position,
+            f"{'/'.join(map(str, holder))} holds the one place for {', '.join(columns)}",
         )
         self.columns = columns
         self.holder = holder

@@ -76,6 +76,8 @@ class ControlRows:
 
         What is pending for that projection is written first: a set is read from the table.
         """
+        if self._failed is not None:
+            raise self._failed
         table = self._tables[projection.name]
         try:
             table.flush()

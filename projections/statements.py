@@ -1,7 +1,7 @@
 """The statements on a projection's table, each compiled once and executed with tuples."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import sqlalchemy
@@ -14,32 +14,51 @@ from runwright.projections.tables import covers, table_of
 
 
 class Statements:
-    """How rows of one projection are read from and written to its table.
-
-    Attributes:
-        projection: The projection.
-        table: Its table.
-        load: Makes a row of a tuple.
-        values: Makes a tuple of a row.
-        select: One row by key.
-        upsert: One row, taking the place of the one with its key and of no other.
-        delete: One row by key.
-        everything: All rows by key.
-    """
+    """How rows of one projection are read and written; each statement is made when it is first used."""
 
     def __init__(self, projection: Projection[Any]) -> None:
         self.projection = projection
-        self.table = table_of(projection, sqlalchemy.MetaData())
-        self.load: Callable[[Sequence[Any]], Any] = from_tuple(projection.row)
-        self.values: Callable[[Any], tuple[Any, ...]] = to_tuple(projection.row)
-        self._keys = [self.table.c[name] for name in projection.key_columns]
-        by_key = self._equal(projection.key_columns)
-        self.select = Statement.of(sqlalchemy.select(self.table).where(by_key))
-        self.delete = Statement.of(sqlalchemy.delete(self.table).where(by_key))
-        self.upsert = Statement.of(self._upsert())
-        self.everything = Statement.of(sqlalchemy.select(self.table).order_by(*self._keys))
         self._finds: dict[tuple[str, ...], Statement] = {}
         self._holders: dict[int, Statement] = {}
+
+    @cached_property
+    def table(self) -> sqlalchemy.Table:
+        """The projection's table."""
+        return table_of(self.projection, sqlalchemy.MetaData())
+
+    @cached_property
+    def load(self) -> Callable[[Sequence[Any]], Any]:
+        """Makes a row of a tuple."""
+        return from_tuple(self.projection.row)
+
+    @cached_property
+    def values(self) -> Callable[[Any], tuple[Any, ...]]:
+        """Makes a tuple of a row."""
+        return to_tuple(self.projection.row)
+
+    @cached_property
+    def select(self) -> Statement:
+        """One row by key."""
+        return Statement.of(sqlalchemy.select(self.table).where(self._equal(self.projection.key_columns)))
+
+    @cached_property
+    def delete(self) -> Statement:
+        """One row by key."""
+        return Statement.of(sqlalchemy.delete(self.table).where(self._equal(self.projection.key_columns)))
+
+    @cached_property
+    def upsert(self) -> Statement:
+        """One row, taking the place of the one with its key and of no other."""
+        return Statement.of(self._upsert())
+
+    @cached_property
+    def everything(self) -> Statement:
+        """All rows by key."""
+        return Statement.of(sqlalchemy.select(self.table).order_by(*self._keys))
+
+    @cached_property
+    def _keys(self) -> list[sqlalchemy.Column[Any]]:
+        return [self.table.c[name] for name in self.projection.key_columns]
 
     def find(self, equals: Mapping[str, Scalar]) -> tuple[Statement, tuple[Scalar, ...]]:
         """Answer the statement for the rows with equal values, and what to execute it with.

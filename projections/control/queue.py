@@ -92,7 +92,8 @@ class Queue(Projection[QueueRow]):
     * `RunRecovered` takes a run to ``running`` without a claim, so that the `RunParked` behind it in the same
       append finds what it needs. From ``queued``, and from a ``starting`` that never started, that is for
       ``imported`` alone.
-    * A parked run is parked again only for a reason in `REPARKS`, and another one than it has.
+    * A parked run is parked again only for a reason in `REPARKS`, and another one than it has (unless it was made
+      eligible since).
     * An event written under a generation fits only the present one.
     """
 
@@ -201,7 +202,7 @@ class Queue(Projection[QueueRow]):
     def parked(self, row: QueueRow, event: RunParked, recorded: RecordedEvent) -> QueueRow:
         """The run stopped, and its claim is gone."""
         state = self._move(row, recorded)
-        if row.state == "parked" and (event.reason not in REPARKS or event.reason == row.reason):
+        if row.state == "parked" and (event.reason not in REPARKS or (event.reason == row.reason and not row.eligible)):
             self.refuse(recorded, f"the run is parked: {row.reason}")
         return replace(
             row,

@@ -300,8 +300,8 @@ def _turn(chance: random.Random, rows: MemoryRows, run_id: str) -> Event:
 
 
 _MAKERS: tuple[Callable[[random.Random, MemoryRows, str], Event], ...] = (
-    lambda chance, rows, run_id: queued(run_id, session=chance.choice(SESSIONS_TOLD))[1],  # type: ignore[return-value]
-    lambda chance, rows, run_id: queued(run_id, session=chance.choice(SESSIONS_TOLD))[1],  # type: ignore[return-value]
+    lambda chance, rows, run_id: queued(run_id, session=chance.choice(SESSIONS_TOLD))[1],
+    lambda chance, rows, run_id: queued(run_id, session=chance.choice(SESSIONS_TOLD))[1],
     lambda chance, rows, run_id: run.RunEligible(cause="headless"),
     lambda chance, rows, run_id: run.RunParked(reason=chance.choice(("waiting", "worker_crashed", "paused"))),
     lambda chance, rows, run_id: run.RunPaused(by="cli"),
