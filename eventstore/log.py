@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import sqlalchemy
 
-from runwright.eventstore import chain, filesystem, identity, opening
+from runwright.eventstore import chain, database, filesystem, identity, opening
 from runwright.eventstore.envelope import NEW, Head
 from runwright.eventstore.errors import StoreError, StoreMissing
 from runwright.eventstore.events.log import LogCreated
@@ -50,6 +50,7 @@ class EventLog(LogReader):
         self._writer: Writer | None = None
         #: When ``store.id`` was last written, on the monotonic clock; ``None`` while this is no store of its own.
         self._noted: float | None = None
+        self._file: database.Identity | None = None
         self._closing = threading.Lock()
 
     @classmethod
@@ -147,6 +148,7 @@ class EventLog(LogReader):
             StoreFull: The disk takes no more; what stood in ``store.id`` stays.
         """
         identity.write(self.home, self.log_id, self.head())
+        self._file = database.identity(self.home.log)
         self._noted = time.monotonic()
 
     def _committed(self, head: Head) -> None:
@@ -154,8 +156,13 @@ class EventLog(LogReader):
         self._signal.advance(head.position)
         if self._noted is not None and time.monotonic() - self._noted >= NOTE_EVERY:
             self._noted = time.monotonic()
+            self._renew_id(head)
+
+    def _renew_id(self, head: Head) -> None:
+        """Write a newer head into ``store.id``, unless another file stands there now: that one is not our own."""
+        if self._file == database.identity(self.home.log):
             with suppress(StoreError):
-                # An older head proves the same; the next minute, or the end, writes a newer one.
+                # The older head that stays there proves the same.
                 identity.write(self.home, self.log_id, head)
 
     @property
@@ -242,7 +249,5 @@ class EventLog(LogReader):
                 self._writer.close()
                 if self._noted is not None:
                     self._noted = None
-                    with suppress(StoreError):
-                        # The older head that stays there proves the same.
-                        identity.write(self.home, self.log_id, self._writer.head)
+                    self._renew_id(self._writer.head)
             self._lock.release()

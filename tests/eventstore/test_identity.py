@@ -271,3 +271,16 @@ def test_an_id_is_never_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyP
         identity.write(Home(tmp_path), "another", head)
     assert (tmp_path / "store.id").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_a_file_put_in_place_of_a_held_store_does_not_become_its_own(tmp_path: Path) -> None:
+    """The holder ends and names its own file, not the one that stands there by then."""
+    make_store(tmp_path / "home")
+    backup(tmp_path / "home", tmp_path / "backup.sqlite")
+    with open_log(tmp_path / "home"):
+        before = store_id(tmp_path / "home")
+        (tmp_path / "backup.sqlite").replace(tmp_path / "home" / "log.sqlite")
+    assert store_id(tmp_path / "home") == before
+    for suffix in ("-wal", "-shm"):
+        (tmp_path / "home" / f"log.sqlite{suffix}").unlink(missing_ok=True)
+    refused(tmp_path / "home", Standing.OTHER_FILE)
