@@ -106,11 +106,13 @@ async def _drive(
 
 
 async def _follow(engine: "AsyncEngine", run_ids: Sequence[str], timeout: float | None, left: asyncio.Event) -> None:
-    waits = [asyncio.ensure_future(engine.wait(each, until="waiting", timeout=timeout)) for each in run_ids]
-    leaving = asyncio.ensure_future(left.wait())
-    everything = asyncio.gather(*waits)
+    async def all_of_them() -> None:
+        await asyncio.gather(*(engine.wait(each, until="waiting", timeout=timeout) for each in run_ids))
+
+    leaving: asyncio.Task[object] = asyncio.create_task(left.wait())
+    everything: asyncio.Task[object] = asyncio.create_task(all_of_them())
     try:
-        await asyncio.wait({everything, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([everything, leaving], return_when=asyncio.FIRST_COMPLETED)
         if everything.done():
             everything.result()
     finally:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import rich_click as click
 
-from runwright.cli.command import Family, intent
+from runwright.cli.command import Family, intent, takes_store
 from runwright.cli.failures import ENDED_BADLY, OK, Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading, reading_events
 from runwright.cli.rendering.counting import counted
+from runwright.cli.rendering.text import plural
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -114,11 +115,29 @@ def export(call: Invocation, run: str | None, form: str, with_values: bool, targ
 @click.argument("run")
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it stands in the log.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
+@takes_store
 def redact(call: Invocation, run: str, reason: str, dry_run: bool) -> None:
     """Erase the private values of an ended run, with all its continuations and restarts; its facts stay."""
-    from runwright.cli.redaction import redact_run
+    from runwright.cli.holding import holding
+    from runwright.cli.references import find_run
+    from runwright.engine.embedded.redacting import plan_redaction, redact_tree
 
-    redact_run(call, run, reason=reason, dry_run=dry_run)
+    if not reason.strip():
+        raise Refused.usage("--reason is empty.", "Say why; it stays in the log.")
+    with reading(call) as store:
+        run_id = find_run(call, store, run)
+        done = plan_redaction(store, run_id)
+    if not dry_run:
+        with holding(call) as holder:
+            done = redact_tree(holder, run_id, reason=reason, by="client:cli", actor="client:cli")
+    if call.out.for_machines:
+        facts = {"run_id": run_id, "root": done.root, "runs": list(done.runs), "events": done.events}
+        call.out.document({**facts, "pending": done.pending, "dry_run": dry_run})
+        return
+    would = "Would erase" if dry_run else "Erased"
+    call.out.say(f"{would} the private values of {plural(done.events, 'event')} in {plural(len(done.runs), 'run')}.")
+    if done.pending:
+        call.out.say("Their bytes go once no reader is in the way: pending.")
 
 
 for _each in (verify, head, export, redact):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import rich_click as click
 
-from runwright.cli.command import Family, intent
+from runwright.cli.command import Family, intent, takes_store
 from runwright.cli.failures import ENDED_BADLY, OK
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
@@ -50,13 +50,17 @@ def verify(call: Invocation, names: Sequence[str]) -> int:
 
 @intent("rebuild", example="runwright projections rebuild")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
+@takes_store
 def rebuild(call: Invocation, names: Sequence[str]) -> None:
     """Make the tables anew from the log; all of them are exchanged at one moment, or none."""
-    from runwright.cli.opening import holding
+    from runwright.cli.holding import holding
     from runwright.cli.rendering.text import plural
+    from runwright.projections.rebuild import rebuild as make_anew
 
-    with holding(call) as engine, counted(call.out, "rebuilding") as progress:
-        done = engine.rebuild(names or None, progress=progress)
+    with reading(call):
+        pass  # where there is no store, none is made
+    with holding(call) as holder, counted(call.out, "rebuilding") as progress:
+        done = make_anew(holder.log, names or None, progress=progress)
     if call.out.for_machines:
         call.out.document({"position": done.position, "rows": done.rows})
     else:

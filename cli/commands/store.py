@@ -4,7 +4,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from runwright.cli.command import Family, intent
+from runwright.cli.command import Family, intent, takes_store
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
@@ -74,7 +74,33 @@ def import_(call: Invocation, file: str, kept: str | None) -> None:
         call.out.data(str(at))
 
 
-for _each in (status, backup, import_):
+@intent("adopt", example="runwright store adopt")
+@takes_store
+def adopt(call: Invocation) -> None:
+    """Let a copied, restored or imported store go on here; every live run in it waits for an explicit resume.
+
+    Do it only where the store that it came from does not go on: otherwise both would carry out its effects.
+    """
+    from runwright.cli.holding import refuse_held
+    from runwright.engine.embedded.adopting import adopt_store
+    from runwright.eventstore.errors import StoreInUse
+    from runwright.eventstore.verdict import format_head
+
+    try:
+        head = adopt_store(
+            call.home, by="client:cli", actor="client:cli", unsafe_filesystem=call.flags.unsafe_filesystem
+        )
+    except StoreInUse as error:
+        refuse_held(error)
+    if call.out.for_machines:
+        call.out.document({"adopted": head is not None, "head": None if head is None else format_head(head)})
+    elif head is None:
+        call.out.say("It is this folder's own store already; nothing was done.")
+    else:
+        call.out.say(f"Adopted at {format_head(head)}. Its live runs wait for: runwright resume RUN")
+
+
+for _each in (status, backup, import_, adopt):
     command.add_command(_each)
 
 

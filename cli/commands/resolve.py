@@ -1,0 +1,85 @@
+"""``runwright resolve``: settle an effect that nobody is sure of."""
+
+import asyncio
+from typing import TYPE_CHECKING, Literal
+
+import rich_click as click
+
+from runwright.cli.command import intent, takes_store
+from runwright.cli.failures import Refused
+from runwright.cli.invocation import Invocation, user_folder
+from runwright.cli.opening import reading
+from runwright.eventstore.values import Json
+
+if TYPE_CHECKING:
+    from runwright.engine.results import Adopted, Applied
+
+_OUTCOMES: dict[str, Literal["done", "not_done", "timed_out"]] = {
+    "done": "done",
+    "not-done": "not_done",
+    "timed-out": "timed_out",
+}
+
+
+@intent("resolve", example="runwright resolve 9f3c21 done --result '\"ok\"' --reason 'seen in the mailbox'")
+@click.argument("effect")
+@click.argument("outcome", type=click.Choice(list(_OUTCOMES)))
+@click.option("--result", metavar="JSON", help="With `done`: its result, of the node's type.")
+@click.option("--reason", required=True, metavar="TEXT", help="How you know; kept with the run's private values.")
+@takes_store
+def command(call: Invocation, effect: str, outcome: str, result: str | None, reason: str) -> None:
+    """Say what became of an effect: done, not-done (it is tried again), or timed-out (its node goes that way)."""
+    from runwright.cli.references import find_effect
+
+    if result is not None and outcome != "done":
+        raise Refused.usage("--result belongs to `done`.", "Leave it out.")
+    if not reason.strip():
+        raise Refused.usage("--reason is empty.", "Say how you know.")
+    value = None if result is None else _json(result)
+    with reading(call) as store:
+        effect_id = find_effect(store, effect)
+    answer = asyncio.run(_resolve(call, effect_id, outcome, value, reason))
+    from runwright.engine.results import Adopted
+
+    with reading(call) as store:
+        settled = store.effect(effect_id).effect
+        status = store.status(settled.run_id)
+    was_so = isinstance(answer, Adopted)
+    if call.out.for_machines:
+        facts = {"action": "resolve", "effect": effect_id, "state": settled.state, "run_id": settled.run_id}
+        call.out.document({**facts, "result": "adopted" if was_so else "applied", "status": status.status})
+        return
+    call.out.say(f"Effect {effect_id[-12:]} is {settled.state}{' (it was so already)' if was_so else ''}.")
+    if not status.ended:
+        from runwright.cli.rendering.statuses import next_lines
+
+        call.out.say(*next_lines(status.next[:1]))
+
+
+async def _resolve(
+    call: Invocation, effect_id: str, outcome: str, value: Json, reason: str
+) -> "Applied[str] | Adopted[str]":
+    from runwright.cli.holding import refuse_held
+    from runwright.engine.embedded.async_engine import AsyncEngine
+    from runwright.eventstore.errors import StoreInUse
+
+    try:
+        opened = AsyncEngine.open(
+            call.home, client="cli", user=user_folder(), unsafe_filesystem=call.flags.unsafe_filesystem
+        )
+        async with opened as engine:
+            return await engine.resolve(effect_id, _OUTCOMES[outcome], result=value, reason=reason)
+    except StoreInUse as error:
+        refuse_held(error)
+
+
+def _json(text: str) -> Json:
+    from runwright.eventstore.errors import ValueRefused
+    from runwright.eventstore.values import decode
+
+    try:
+        return decode(text)
+    except ValueRefused as error:
+        raise Refused.usage(
+            f"The JSON of --result is not usable: {error.path} {error.problem}.", f"{error.fix}.", code="input_invalid"
+        ) from None
