@@ -228,6 +228,8 @@ class LogReader:
         given: dict[str, object] = {}
         for column, values in ((events.c.type, types), (events.c.stream, streams)):
             if values is not None:
+                if not values:
+                    return
                 names = {f"{column.name}_{number}": value for number, value in enumerate(sorted(values))}
                 wanted = wanted.where(column.in_([bindparam(name) for name in names]))
                 given |= names
