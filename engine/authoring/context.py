@@ -101,12 +101,12 @@ class Context(Generic[I_co]):
     scratch: Path
     deadline: datetime | None
     log: Logger = field(eq=False)
-    _workflow: str
+    _workflow: str = field(alias="workflow")
     #: The last visit of each source by its key, the output as JSON.
-    _results: Mapping[str, NodeResult[Json]] = field(factory=dict)
+    _results: Mapping[str, NodeResult[Json]] = field(alias="results", factory=dict)
     #: Visits of each place in this invocation by its name.
-    _visits: Mapping[str, int] = field(factory=dict)
-    _report: Callable[[Update], None] = field(eq=False)
+    _visits: Mapping[str, int] = field(alias="visits", factory=dict)
+    _report: Callable[[Update], None] = field(alias="report", eq=False)
 
     @property
     def outputs(self) -> Mapping[str, Json]:

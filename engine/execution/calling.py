@@ -158,7 +158,7 @@ def _submit(job: Job, done: "Future[None]") -> None:
     try:
         jobs = _idle.pop()
     except IndexError:
-        jobs = SimpleQueue()
+        jobs = SimpleQueue[Job | None]()
         threading.Thread(target=_work, args=(jobs,), name="runwright-function", daemon=True).start()
 
     def whole() -> None:

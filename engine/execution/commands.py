@@ -20,10 +20,10 @@ def as_command(value: object) -> Command:
             f"a shell node returns a list of arguments or a Command, not {type(value).__name__}; "
             "for a shell string write Command.sh(…)"
         )
-    command = value if isinstance(value, Command) else Command(value)
+    command = value if isinstance(value, Command) else Command(cast(Sequence[str], value))
     if not command.argv:
         raise ValueError("the command is empty: its first argument names the program")
-    for argument in (*command.argv, *command.env, *command.env.values()):
+    for argument in cast(tuple[object, ...], (*command.argv, *command.env, *command.env.values())):
         if not isinstance(argument, str):
             raise TypeError(f"an argument is {type(argument).__name__}: every argument is a str")
         if "\0" in argument:

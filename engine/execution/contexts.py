@@ -44,6 +44,10 @@ def build_context(
         report: Takes progress: key and update.
     """
     scope = program.scope_of(path)
+
+    def told(update: Update) -> None:
+        report(*as_update(update))
+
     return Context(
         input=program.input.load(state.input),
         run_id=state.run_id,
@@ -63,7 +67,7 @@ def build_context(
             if source in nodes and (result := _result(nodes[source])) is not None
         },
         visits={name: nodes[place].invocation_visits for name, place in scope.places.items() if place in nodes},
-        report=lambda update: report(*as_update(update)),
+        report=told,
     )
 
 

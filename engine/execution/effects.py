@@ -1,6 +1,6 @@
 """The protocol of managed effects: reserved and begun before it is tried, settled after, judged by its contract."""
 
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 from attrs import evolve
 
@@ -150,7 +150,7 @@ async def _observed(walk: Walk, visit: Visit, effect: Effect, failure: Failure |
         request = visit.effect.request
         seen = await effect.observe(await effect.restate(request) if failure is None else request)
         if isinstance(seen, Present):
-            result = effect.present(seen.result)
+            result = effect.present(cast(Present[object], seen).result)
             walk.owe([_settle(visit, "applied", result=result)])
             return await _completed(walk, effect, result)
     except NodeFailure as error:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from attrs import frozen
 
@@ -177,8 +177,13 @@ async def _retry(walk: Walk, node: NodeState) -> Visit | _End:
 
 
 def _route(walk: Walk, node: NodeState) -> Route:
-    assert node.outcome in ("completed", "failed", "timed_out")  # a cancelled visit ended its run with it
-    return route(walk.definition, node.path, cast(Outcome, node.outcome), node.output, walk.entries())
+    outcome: Outcome
+    match node.outcome:
+        case "completed" | "failed" | "timed_out":
+            outcome = node.outcome
+        case _:  # a cancelled visit ended its run with it
+            raise AssertionError(node.outcome)
+    return route(walk.definition, node.path, outcome, node.output, walk.entries())
 
 
 def _follow(walk: Walk, node: NodeState, where: Route) -> Visit | _End:

@@ -1,7 +1,7 @@
 """What an exception of the user's code means: a known failure, or an end that nobody can be sure of."""
 
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from attrs import frozen
@@ -99,7 +99,7 @@ def _unstorable(code: str, what: str, error: BaseException) -> Failure:
 
 def describe(error: BaseException) -> str:
     """An exception as text: type and message, and those that it came from; survives a broken ``__str__``."""
-    lines = []
+    lines: list[str] = []
     for depth, each in enumerate(_chain(error)):
         name = type(each).__name__ if type(each).__module__ == "builtins" else _full_name(type(each))
         message = _message(each)
@@ -137,8 +137,9 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        for each in error.exceptions:
+    inner: Sequence[BaseException] | None = getattr(error, "exceptions", None)
+    if inner is not None and isinstance(error, BaseExceptionGroup):
+        for each in inner:
             yield from _leaves(each)
     else:
         yield error

@@ -90,7 +90,7 @@ class RunState:
     scratch: Path
     effect: SavedEffect | None = None
     request: SavedRequest | None = None
-    agents: Mapping[str, str] = field(factory=dict)
+    agents: Mapping[str, str] = field(factory=dict[str, str])
 
 
 class Port(Protocol):
