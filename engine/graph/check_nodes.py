@@ -13,6 +13,7 @@ from runwright.engine.authoring.errors import DefinitionError
 from runwright.engine.authoring.limits import limit_us
 from runwright.engine.authoring.nodes import Node
 from runwright.engine.authoring.origin import Origin
+from runwright.engine.authoring.outputs import return_type
 from runwright.engine.authoring.times import Retry
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.graph.problem import problem
@@ -77,6 +78,7 @@ def check_node(node: Node[..., Any, Any]) -> Iterator[DefinitionError]:
     """One node's function, type and options."""
     declared = node.declaration
     yield from _functions(declared)
+    yield from _shell_text(declared)
     yield from _choices(declared)
     try:
         _ = node.shape
@@ -112,6 +114,18 @@ def _functions(declared: Declaration) -> Iterator[DefinitionError]:
                 f"{what} of {declared.name!r} cannot be called with {arguments}.",
                 f"Let it take {count} positional {'argument' if count == 1 else 'arguments'}.",
             )
+
+
+def _shell_text(declared: Declaration) -> Iterator[DefinitionError]:
+    if declared.kind != "shell":
+        return
+    try:
+        returned = return_type(declared.function)
+    except Unstorable:
+        return  # only said where the annotation is the output's
+    if returned is str:
+        message = f"{declared.name!r} returns a text, which no shell will read."
+        yield problem(declared.origin, "function_invalid", message, "Return a list, or `Command.sh(text)`.")
 
 
 def _takes(function: object, count: int) -> bool:

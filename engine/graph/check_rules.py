@@ -140,7 +140,7 @@ def _slots(rule: Rule) -> Iterator[tuple[str, str, str]]:
 
 
 def _limit_cycles(workflow: Workflow[Any]) -> Iterator[DefinitionError]:
-    limits = {rule.place: rule for rule in workflow.rules if isinstance(rule, Limit)}
+    limits = {rule.place: rule for rule in workflow.rules if isinstance(rule, Limit) and knows(workflow, rule.place)}
     for start, rule in limits.items():
         seen: list[Place] = []
         place = start

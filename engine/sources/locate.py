@@ -96,14 +96,14 @@ def locate(reference: str, project: Path, user: Path | None = None) -> Location:
         WorkflowNotFound: When there is nothing of that name, or the name would leave its folder; whether something
             stands there is then not told.
     """
+    if reference.startswith("object:"):
+        raise WorkflowNotFound(shown(reference), "the program that made it has to hand it over")
     if match := _match(reference, _FILE):
         return _file(reference, match, project)
     if _match(reference, _NAME):
         return _named(reference, project, user)
     if match := _match(reference, _MODULE):
         return Location(reference=reference, project=project, module=match["module"], variable=match["variable"])
-    if reference.startswith("object:"):
-        raise WorkflowNotFound(shown(reference), "the program that made it has to hand it over")
     raise WorkflowNotFound(shown(reference), "that is no file, name or import path")
 
 

@@ -24,9 +24,7 @@ def expected(file: Path) -> set[int]:
 
 def run(*command: str) -> str:
     """The output of a checker, run as a user would, apart from the project's own settings."""
-    done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=CASES, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-m", *command], cwd=CASES, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.stdout
 
