@@ -26,7 +26,7 @@ from runwright.engine.reading.reader import Reader
 from runwright.engine.results import Adopted, Applied
 from runwright.engine.sources.locate import typed_reference
 from runwright.eventstore.envelope import Head
-from runwright.eventstore.errors import Forked
+from runwright.eventstore.errors import Forked, StoreClosed
 from runwright.eventstore.values import JsonObject
 
 I = TypeVar("I")  # noqa: E741 - the name of the input's type everywhere in the public surface
@@ -166,7 +166,7 @@ class AsyncEngine(AsyncAsking):
             PreflightError: It cannot be started; nothing was written.
             ConflictError: The key was used for something else.
         """
-        self._check_usable()
+        self._check_open()
         surroundings = surroundings or Surroundings(cwd=Path.cwd())
         driven = await self._resolve(workflow, surroundings)
         run_id = new_id(self._holder.clock.now(), self._holder.random)
@@ -227,7 +227,7 @@ class AsyncEngine(AsyncAsking):
             PreflightError: Its workflow cannot be loaded.
             RecoveryRequiredError: Its workflow or an executor is missing here, or its sources have changed.
         """
-        self._check_usable()
+        self._check_open()
         if not self._driving.taken(run_id):
             run = self._programs.run(run_id)
             driven = await self._programs.of(run)
@@ -288,7 +288,7 @@ class AsyncEngine(AsyncAsking):
             ConflictError: It is not parked, or has ended.
             RecoveryRequiredError: An effect has to be resolved first, the workflow has changed, or it is missing.
         """
-        self._check_usable()
+        self._check_open()
         run = self._programs.run(run_id)
         if run.finished_at is not None or (run.started_at is None and self._driving.taken(run_id)):
             return await self._steer(run_id, ResumeRun(run_id=run_id))
@@ -369,6 +369,12 @@ class AsyncEngine(AsyncAsking):
     def _check_usable(self) -> None:
         self._check_process()
         self._programs.check_store()
+
+    def _check_open(self) -> None:
+        """Refuse what would begin something while the engine is closing."""
+        self._check_usable()
+        if self._closed:
+            raise StoreClosed
 
     def _check_process(self) -> None:
         if os.getpid() != self._pid:

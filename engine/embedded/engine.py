@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
@@ -23,7 +24,7 @@ from runwright.engine.reading.requests import Request
 from runwright.engine.reading.status import Status
 from runwright.engine.results import Adopted, Applied
 from runwright.eventstore.envelope import Head, RecordedEvent
-from runwright.eventstore.errors import Forked
+from runwright.eventstore.errors import Forked, StoreClosed
 from runwright.eventstore.follow import Subscription
 from runwright.eventstore.values import Json, JsonObject
 from runwright.eventstore.verdict import Verdict
@@ -248,16 +249,23 @@ class Engine:
             self._check_process()
             if threading.get_ident() == self._thread.ident:
                 raise WrongThread
+            answer = self._submit(work)
         except BaseException:
             work.close()
             raise
-        answer = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return answer.result()
         except KeyboardInterrupt:
             # Whoever waited is gone; what was committed, and the run, are not.
             answer.cancel()
             raise
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:
+            # The loop was closed with the engine.
+            raise StoreClosed from None
 
     def _check_process(self) -> None:
         if os.getpid() != self._pid:
