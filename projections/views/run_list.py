@@ -80,7 +80,7 @@ class RunList(Projection[RunListRow]):
         """Answer the row after an event."""
         run: RunRow | None = RUNS.evolve(row, recorded) if recorded.type in RUNS.listens else row
         if run is None:
-            self.refuse(recorded, "there is no such run")
+            return None
         if not isinstance(run, RunListRow):
             return _first(run, recorded)
         changes = {**_queue(recorded), **_parts(run, recorded), **_presentation(recorded)}
@@ -139,7 +139,9 @@ def _parts(row: RunListRow, recorded: RecordedEvent) -> dict[str, Any]:
     event: Any = recorded.event
     if recorded.type in _EFFECTS:
         effects = [each for each in json.loads(row.effects) if each != event.effect]
-        return {"effects": json.dumps([*effects, event.effect] if recorded.type == "effect.ambiguous" else effects)}
+        return {
+            "effects": json.dumps(sorted([*effects, event.effect] if recorded.type == "effect.ambiguous" else effects))
+        }
     if recorded.type in _TIMERS:
         timers = [each for each in json.loads(row.timers) if each != event.kind]
         return {"timers": json.dumps(sorted([*timers, event.kind]) if recorded.type == "timer.set" else timers)}
@@ -147,7 +149,8 @@ def _parts(row: RunListRow, recorded: RecordedEvent) -> dict[str, Any]:
         return {"ready": recorded.type == "worker.ready"}
     if recorded.type in _REQUESTS:
         requests = [each for each in json.loads(row.requests) if each["request"] != event.request]
-        return {"requests": json.dumps([*requests, *_opened(recorded.event)])}
+        requests += _opened(recorded.event)
+        return {"requests": json.dumps(sorted(requests, key=lambda each: str(each["request"])))}
     return {}
 
 
