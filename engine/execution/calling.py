@@ -48,8 +48,9 @@ async def call(run_id: str, limit: float | None, function: Callable[..., object]
         raise OutOfTime
     if inspect.iscoroutinefunction(function):
         return await _on_loop(run_id, limit, function, *args)
+    clock = asyncio.timeout(limit)
     try:
-        async with asyncio.timeout(limit) as clock:
+        async with clock:
             value = await in_thread(run_id, function, *args)
     except TimeoutError:
         if clock.expired():
