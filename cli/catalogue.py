@@ -5,7 +5,7 @@ from typing import Final
 
 import rich_click as click
 
-from runwright.cli.command import EVERYWHERE, shared_flags
+from runwright.cli.command import shared_flags
 
 #: Group, then the commands in it: a name, and the module below `runwright.cli.commands` that declares it.
 GROUPS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
@@ -49,9 +49,7 @@ _MODULES: Final = {name: module for _, commands in GROUPS for name, module in co
 
 HELP: Final = {
     "max_width": 100,
-    "default_panels_first": True,
     "commands_before_options": True,
-    "style_commands_table_column_width_ratio": (1, 6),
     "command_groups": {
         "runwright": [{"name": title, "commands": [name for name, _ in commands]} for title, commands in GROUPS]
     },
@@ -82,8 +80,8 @@ class Catalogue(click.RichGroup):
     no_args_is_help=False,
     invoke_without_command=True,
 )
-@click.option("--version", is_flag=True, panel=EVERYWHERE, help="The version.")
-@shared_flags()
+@click.option("--version", is_flag=True, help="The version.")
+@shared_flags(panel=None)
 @click.pass_context
 def runwright(context: click.Context, version: bool) -> None:
     """Keeps workflows alive: durable, replayable, and auditable to the last event."""

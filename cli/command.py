@@ -18,6 +18,17 @@ class IntentCommand(click.RichCommand):
 
     example: str = ""
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command's own options before those that stand everywhere."""
+        from rich.table import Table
+        from rich_click.rich_panel import construct_panels
+
+        panels = construct_panels(self, ctx, formatter)  # type: ignore[arg-type]  # rich-click's own, as it calls it
+        for panel in sorted(panels, key=lambda each: each.name == EVERYWHERE):
+            shown = panel.render(self, ctx, formatter)  # type: ignore[arg-type]  # the same
+            if not isinstance(shown.renderable, Table) or shown.renderable.rows:
+                formatter.write(shown)  # type: ignore[arg-type]  # the same
+
     def format_epilog(  # type: ignore[override]  # narrowed as rich-click itself narrows it
         self,
         ctx: click.RichContext,  # noqa: ARG002 (click hands it in)
@@ -49,12 +60,12 @@ def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None
     return keep
 
 
-def shared_flags(*, lines: bool = False) -> Callable[[F], F]:
+def shared_flags(*, lines: bool = False, panel: str | None = EVERYWHERE) -> Callable[[F], F]:
     """Add the flags that stand everywhere; ``lines`` adds ``--jsonl`` for what lists or streams."""
 
     def add(function: F) -> F:
         def option(*names: str, **given: Any) -> Callable[[F], F]:
-            return click.option(*names, panel=EVERYWHERE, **given)
+            return click.option(*names, panel=panel, **given)
 
         options = [
             option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else."),

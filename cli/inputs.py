@@ -126,7 +126,7 @@ def _convert(key: str, text: str, shape: "Shape", name: str) -> Json:
         from runwright.engine.authoring.conversion import schema_of
 
         words = type_words(schema_of(child))
-        raise _wrong(f"{name} takes {words}.", f"JSON can be given as -s {key}:=JSON.") from None
+        raise _wrong(f"{name} has to be: {words}.", f"JSON can be given as -s {key}:=JSON.") from None
     return value
 
 

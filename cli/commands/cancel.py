@@ -13,7 +13,10 @@ from runwright.cli.invocation import Invocation
 @click.option("--reason", default="", metavar="TEXT", help="Why; a private value of the run.")
 @takes_store
 def command(call: Invocation, runs: Sequence[str], reason: str) -> int:
-    """End runs that no process is driving, whatever state they are in; a run that ended cannot come back."""
+    """End runs now, for good.
+
+    For runs that no process is driving, whatever state they are in.
+    """
     from runwright.cli.steering import steer
     from runwright.engine.commands.client import CancelRun
 

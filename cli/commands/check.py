@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 @click.option("--input-schema", "schema", is_flag=True, help="Print the JSON Schema of the input.")
 @click.option("-i", "--input", "base", metavar="JSON/@FILE/-", help="Check this input, too.")
 def command(call: Invocation, workflow: str, graph: str | None, schema: bool, base: str | None) -> int:
-    """Find everything that is wrong with a workflow at once, with file and line; exits 1 where there is a fault."""
+    """Everything that is wrong with a workflow, at once.
+
+    With file and line; exits 1 where there is a fault. Or its graph, or the schema of its input.
+    """
     from runwright.engine.graph.check import check
     from runwright.engine.graph.compile import compile_workflow
     from runwright.engine.sources.load import loading

@@ -12,7 +12,10 @@ VARIABLE = "_RUNWRIGHT_COMPLETE"
 @intent("completion", example='eval "$(runwright completion bash)"')
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(call: Invocation, shell: str) -> None:
-    """Print the script that lets bash, zsh or fish complete commands and options."""
+    """Let bash, zsh or fish complete.
+
+    Prints the script; your shell reads it at its start.
+    """
     from click.shell_completion import get_completion_class
 
     from runwright.cli.catalogue import runwright

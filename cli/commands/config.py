@@ -14,7 +14,7 @@ from runwright.cli.settings import KEYS, Setting, find_key, load_settings, proje
 @click.option("--user", is_flag=True, help="Set it for you everywhere, not for this project.")
 @click.option("--unset", is_flag=True, help="Remove KEY from the file.")
 def command(call: Invocation, key: str | None, value: str | None, user: bool, unset: bool) -> None:
-    """Show settings with where each comes from, or set one.
+    """Settings with where each comes from.
 
     A setting is taken from a flag, else from RUNWRIGHT_KEY, else from the project (.runwright/config.toml or
     [tool.runwright] in pyproject.toml), else from your own configuration, else it has its default. KEY VALUE writes

@@ -13,7 +13,10 @@ from runwright.cli.opening import reading
 @click.argument("effect")
 @click.option("--values", is_flag=True, help="Its private request and result, too.")
 def command(call: Invocation, effect: str, values: bool) -> None:
-    """Show one side effect: what it is, how often it was tried, and how sure we are of it."""
+    """One side effect in full.
+
+    What it is, how often it was tried, how sure we are of it, and what settles it.
+    """
     from runwright.cli.references import find_effect
 
     with reading(call) as store:

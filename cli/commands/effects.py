@@ -16,7 +16,10 @@ _STATES = ("reserved", "applying", "applied", "rejected", "ambiguous", "cancelle
 @click.argument("run", required=False)
 @click.option("--state", type=click.Choice(_STATES), help="Only effects in this state.")
 def command(call: Invocation, run: str | None, state: str | None) -> None:
-    """List side effects, of one RUN or of all; the ambiguous ones wait for you."""
+    """Side effects, and how sure we are of them.
+
+    Of one RUN, or of all. The ambiguous ones wait for you.
+    """
     from runwright.cli.references import find_run
 
     with reading_if_any(call) as store:

@@ -31,7 +31,10 @@ _PAGE = 500
 def command(
     call: Invocation, run: str | None, glob: str | None, after: int, limit: int | None, follow: bool, values: bool
 ) -> None:
-    """Read the log, one event a line, oldest first; --jsonl prints the lines of a native export unchanged."""
+    """Read the log, oldest first.
+
+    --jsonl prints the lines of a native export unchanged.
+    """
     if follow and call.out.as_json:
         raise Refused.usage("--follow never ends, and --json is one document.", "Use --jsonl with --follow.")
     types = None if glob is None else _types(glob)

@@ -26,7 +26,7 @@ _CONFIG_TEXT: Final = """\
 @intent("init", example="runwright init\nrunwright run example -s folder=.")
 @click.argument("directory", metavar="[DIR]", required=False)
 def command(call: Invocation, directory: str | None) -> None:
-    """Write a project: a commented example workflow and its test.
+    """Write a commented example and its test.
 
     DIR is the current folder by default. Files that exist already are left as they are.
     """

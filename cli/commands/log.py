@@ -19,7 +19,7 @@ _SQLITE = b"SQLite format 3\x00"
 
 @click.group("log", cls=Family)
 def command() -> None:
-    """The hash chain: verify it, keep its head, export it, erase private values from it."""
+    """The chain: verify, head, export, redact."""
 
 
 @intent("verify", example="runwright log verify\nrunwright log verify audit.jsonl --head 1200:9f3c…")

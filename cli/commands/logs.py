@@ -13,7 +13,7 @@ from runwright.cli.opening import reading
 @click.argument("node", required=False)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the run ends.")
 def command(call: Invocation, run: str, node: str | None, follow: bool) -> None:
-    """Print the captured output of a run's user code, or of one NODE."""
+    """What a run's own code wrote."""
     from runwright.cli.references import find_run
 
     if follow and call.out.as_json:

@@ -12,7 +12,10 @@ from runwright.cli.opening import reading
 @click.argument("node", required=False)
 @click.option("--visit", type=click.IntRange(1, 2**31), metavar="N", help="The Nth visit of NODE, not its last one.")
 def command(call: Invocation, run: str, node: str | None, visit: int | None) -> None:
-    """Print a run's output, or a node's: JSON, or the text alone where it is one. Follows continued runs."""
+    """A run's output, or a node's, alone.
+
+    JSON, or the text where it is one; made for pipes. Follows continued runs.
+    """
     from runwright.cli.chains import last_of_chain
     from runwright.cli.references import find_run
 

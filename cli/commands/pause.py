@@ -12,9 +12,9 @@ from runwright.cli.invocation import Invocation
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @takes_store
 def command(call: Invocation, runs: Sequence[str]) -> int:
-    """Pause runs that no process is driving: no further node starts until they are resumed.
+    """Let no further node of a run start.
 
-    A run that another terminal drives is paused there, with Ctrl-C.
+    For runs that no process is driving. A run that another terminal drives is paused there, with Ctrl-C.
     """
     from runwright.cli.steering import steer
     from runwright.engine.commands.client import PauseRun

@@ -13,7 +13,7 @@ from runwright.cli.rendering.counting import counted
 
 @click.group("projections", cls=Family)
 def command() -> None:
-    """The tables that follow from the log: compare them with it, or make them anew."""
+    """Tables against the log: verify, rebuild."""
 
 
 @intent("verify", example="runwright projections verify\nrunwright projections verify runs effects")

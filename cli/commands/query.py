@@ -32,7 +32,10 @@ def command(
     cursor: str | None,
     as_csv: bool,
 ) -> None:
-    """Ask a projection: filter, sort and page its rows. Without a name: which projections there are."""
+    """Filter, sort and page what follows from the log.
+
+    Without a name: which projections there are, and their fields.
+    """
     if as_csv and call.out.for_machines:
         raise Refused.usage("--csv and --json are two forms.", "Leave one of them out.")
     with reading(call) as store:

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 @click.option("--step", type=click.IntRange(1, 2**31), metavar="N", help="As it stood after its Nth step.")
 @click.option("--from", "source", metavar="FILE", help="From a native export instead of the store.")
 def command(call: Invocation, run: str, at: int | None, step: int | None, source: str | None) -> None:
-    """Rebuild a run from its events alone: the exact rows as of then; now, where neither --at nor --step says when.
+    """A run rebuilt from its events, as of any moment.
 
-    A step is one visit of a node; after the Nth one is just before the next begins.
+    The exact rows as of then; as of now, where neither --at nor --step says when. A step is one visit of a node;
+    after the Nth one is just before the next begins.
     """
     if at is not None and step is not None:
         raise Refused.usage("--at and --step name two moments.", "Leave one of them out.")

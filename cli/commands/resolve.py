@@ -28,7 +28,10 @@ _OUTCOMES: dict[str, Literal["done", "not_done", "timed_out"]] = {
 @click.option("--reason", required=True, metavar="TEXT", help="How you know; kept with the run's private values.")
 @takes_store
 def command(call: Invocation, effect: str, outcome: str, result: str | None, reason: str) -> None:
-    """Say what became of an effect: done, not-done (it is tried again), or timed-out (its node goes that way)."""
+    """Say what became of an uncertain effect.
+
+    done: it happened. not-done: it did not, and is tried again. timed-out: its node goes the way of a time-out.
+    """
     from runwright.cli.references import find_effect
 
     if result is not None and outcome != "done":

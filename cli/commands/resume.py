@@ -30,9 +30,9 @@ def command(
     timeout: str | None,
     no_output: bool,
 ) -> int:
-    """Carry on runs that are queued, paused, parked or were interrupted, and show them until they end.
+    """Carry runs on and show them until they end.
 
-    No finished step runs twice. Ctrl-C works as in `run`.
+    Whether they are queued, paused, parked or were interrupted. No finished step runs twice. Ctrl-C works as in `run`.
     """
     from runwright.cli.driving import drive
     from runwright.cli.durations import parse_duration

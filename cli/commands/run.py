@@ -35,10 +35,11 @@ def command(
     dry_run: bool,
     no_output: bool,
 ) -> int:
-    """Start a run and show it until it ends; its output comes last, on stdout.
+    """Start a run and show it until it ends.
 
-    WORKFLOW is a file, a name or an import path; TASK fills the input's field `task`. The first Ctrl-C pauses the run
-    at its next step and keeps showing it, the second leaves; `resume` carries it on.
+    The output comes last, on stdout. WORKFLOW is a file, a name or an import path; TASK fills the input's field
+    `task`. The first Ctrl-C pauses the run at its next step and keeps showing it, the second leaves; `resume`
+    carries it on.
     """
     from runwright.cli.driving import drive
     from runwright.cli.durations import parse_duration

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 @click.argument("node", required=False)
 @click.option("--values", is_flag=True, help="With NODE: its private outputs and updates, too.")
 def command(call: Invocation, run: str, node: str | None, values: bool) -> None:
-    """Show a run's graph and timeline, or one NODE's visits, attempts and errors."""
+    """A run's graph and timeline, or one node's visits.
+
+    With NODE: its visits, attempts and errors.
+    """
     from runwright.cli.references import find_run
 
     now = time.time_ns() // 1000
@@ -39,7 +42,7 @@ def command(call: Invocation, run: str, node: str | None, values: bool) -> None:
 
 
 def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
-    from runwright.cli.rendering.graphs import graph_screen
+    from runwright.cli.rendering.graphs import graph_screen, in_flow_order
     from runwright.engine.graph.draw import edges as edges_of
     from runwright.engine.reading.moment import is_held
     from runwright.projections.views.run_view import RunView
@@ -63,7 +66,7 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
     nodes, timeline = document["nodes"], document["timeline"]
     assert isinstance(nodes, list)
     assert isinstance(timeline, dict)
-    rows = [each for each in nodes if isinstance(each, dict)]
+    rows = in_flow_order([each for each in nodes if isinstance(each, dict)], edges, entry)
     call.out.show(run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(rows, edges, entry))
     if timeline["visits"]:
         call.out.show("", Text("Timeline", style="bold"), TimelineChart(timeline, now))

@@ -27,7 +27,10 @@ def command(
     agents: Sequence[str],
     key: str | None,
 ) -> None:
-    """Queue a run durably, print its ID and return; `resume` drives it."""
+    """Queue a run durably, print its ID and return.
+
+    `resume` drives it.
+    """
     import os
 
     from runwright.cli.holding import ask, holding

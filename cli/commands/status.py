@@ -17,7 +17,10 @@ _LATELY = 3
 @intent("status", example="runwright status\nrunwright status @last", lines=True)
 @click.argument("run", required=False)
 def command(call: Invocation, run: str | None) -> None:
-    """Say what runs, what waits for you and what is stuck, each with the line to type; or one RUN's facts."""
+    """What runs, what waits for you, what is stuck; or one run.
+
+    Each comes with the line to type.
+    """
     if run is None:
         _overview(call)
         return

@@ -14,7 +14,7 @@ from runwright.cli.rendering.text import byte_size, plural
 
 @click.group("store", cls=Family)
 def command() -> None:
-    """The state directory: what is in it, a backup of it, and how a copy of it becomes one that goes on."""
+    """The file: status, backup, import, adopt."""
 
 
 @intent("status", example="runwright store status")

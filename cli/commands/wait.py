@@ -31,7 +31,10 @@ _WAITING = frozenset({"waiting", "paused", "ambiguous"})
 )
 @click.option("--timeout", metavar="T", help="Wait no longer than this; exits 5.")
 def command(call: Invocation, runs: Sequence[str], until: str, timeout: str | None) -> int:
-    """Wait until RUN has ended; the exit code says how. Follows continued runs; prints nothing."""
+    """Wait until runs have ended; the exit code says how.
+
+    Follows continued runs, and prints nothing.
+    """
     from runwright.cli.references import find_run
 
     seconds = None if timeout is None else parse_duration(timeout, "--timeout")

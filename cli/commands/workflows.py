@@ -7,7 +7,10 @@ from runwright.cli.pages import print_list
 
 @intent("workflows", example="runwright workflows", lines=True)
 def command(call: Invocation) -> None:
-    """List the workflows that can be started by name: the project's, your own, and those of installed packages."""
+    """What can be started by name.
+
+    The project's workflows, your own, and those of installed packages.
+    """
     from runwright.engine.sources.locate import list_workflows
 
     found = list_workflows(call.project, user_folder())

@@ -12,6 +12,30 @@ from runwright.cli.rendering.text import clean
 from runwright.eventstore.values import JsonObject
 
 
+def in_flow_order(
+    nodes: Sequence[JsonObject], edges: Sequence[tuple[str, str, str]], entry: str | None
+) -> list[JsonObject]:
+    """Sort nodes as a run comes to them first; the stored definition has them by name."""
+    by_path = {str(node["node"]): node for node in nodes}
+    following: dict[str, list[str]] = {}
+    for source, _, to in edges:
+        following.setdefault(source.partition("[")[0], []).append(to)
+    ordered: dict[str, JsonObject] = {}
+    seen: set[str] = set()
+    waiting = [entry] if entry is not None else []
+    while waiting:
+        place = waiting.pop(0)
+        if place in seen:
+            continue
+        seen.add(place)
+        if place in by_path:
+            ordered[place] = by_path[place]
+        else:  # a mount: its nodes stand where it does
+            waiting[:0] = [each for each in by_path if each.startswith(f"{place}/")]
+        waiting += following.get(place, [])
+    return [*ordered.values(), *(node for path, node in by_path.items() if path not in ordered)]
+
+
 def graph_screen(
     nodes: Sequence[JsonObject], edges: Iterable[tuple[str, str, str]], entry: str | None
 ) -> RenderableType:
