@@ -167,6 +167,9 @@ def _contract(declared: Declaration) -> Iterator[DefinitionError]:
     if declared.recovery not in (None, "manual", "idempotent"):
         message = f"recovery of {declared.name!r} has to be 'manual' or 'idempotent'."
         yield _option(declared.origin, message, "Write one of them, or `observe=`.")
+    if declared.effect is not None and (not isinstance(declared.effect, str) or len(declared.effect.encode()) > 64):
+        message = f"The effect type of {declared.name!r} has to be a text of at most 64 bytes."
+        yield _option(declared.origin, message, "Shorten it; what differs belongs into the request.")
     if declared.observe is not None and declared.recovery is not None:
         message = f"{declared.name!r} has recovery and observe."
         yield _option(declared.origin, message, "Keep one of them: an observed effect needs no recovery.")

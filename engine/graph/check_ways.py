@@ -4,12 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from runwright.engine.authoring.errors import DefinitionError
-from runwright.engine.authoring.nodes import MountExit, Node, Place
+from runwright.engine.authoring.nodes import Mount, MountExit, Node, Place
 from runwright.engine.authoring.rules import Catch, Entry, Limit, Switch, Then
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.graph.check_rules import knows, targets
 from runwright.engine.graph.children import Children, exit_named
 from runwright.engine.graph.problem import listed, problem
+
+#: The bytes that a full node path may have.
+LONGEST_PATH = 1024
 
 
 def reachable(workflow: Workflow[Any]) -> list[Place]:
@@ -129,10 +132,23 @@ def _exits_named(workflow: Workflow[Any], children: Children) -> Iterator[Defini
         yield problem(rule.origin, "exit_unknown", message, "Name one of its exits.")
 
 
+def _depth(workflow: Workflow[Any], children: Children, above: int) -> Iterator[DefinitionError]:
+    """Node paths that are longer than an identity may be."""
+    for place in (*workflow.nodes, *workflow.mounts):
+        length = above + len(str(place.name).encode())
+        child = children.of(place) if isinstance(place, Mount) else None
+        if length > LONGEST_PATH:
+            message = f"The full path of {place.name!r} is over {LONGEST_PATH} bytes."
+            yield problem(place.origin, "path_too_long", message, "Mount less deep, or shorten the names.")
+        elif child is not None:
+            yield from _depth(child, children, length + 1)
+
+
 def check_cycle(workflow: Workflow[Any], children: Children) -> Iterator[DefinitionError]:
     """A workflow that contains itself."""
     chain = children.cycle(workflow)
     if chain is None:
+        yield from _depth(workflow, children, 0)
         return
     names = [workflow.name]
     for mount in chain:

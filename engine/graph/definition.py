@@ -1,6 +1,7 @@
 """A compiled workflow as plain frozen data: what is saved, digested, routed by and drawn."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
@@ -180,7 +181,7 @@ class Definition:
         """
         return from_json(document, cls)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The SHA-256 of the snapshot's canonical JSON, in hex."""
         return sha256(encode(self.snapshot()).encode()).hexdigest()

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
@@ -13,6 +14,8 @@ from typing import Any
 
 from runwright.engine.sources.identity import SourceSet
 
+#: What is changed for a while, the module path and the finders, belongs to the whole process.
+_ONE_AT_A_TIME = threading.RLock()
 _OURS = Path(__file__).resolve().parents[2]
 
 
@@ -83,6 +86,11 @@ def recording(folders: Sequence[Path]) -> Iterator[Recorder]:
         folders: Whose files are noted, and where imports are looked for first; they stay on the path, for imports
             inside functions.
     """
+    with _ONE_AT_A_TIME:
+        yield from _recording(folders)
+
+
+def _recording(folders: Sequence[Path]) -> Iterator[Recorder]:
     roots = [folder.resolve() for folder in folders]
     recorder = Recorder(roots)
     before = {name: module for name, module in sys.modules.items() if _belongs(module, roots)}
@@ -98,7 +106,7 @@ def recording(folders: Sequence[Path]) -> Iterator[Recorder]:
     finally:
         sys.meta_path.remove(recorder)
         sys.path[:] = [*old_path, *(folder for folder in dict.fromkeys(added) if folder not in old_path)]
-        sys.modules.update(before)
+        sys.modules.update({name: module for name, module in before.items() if not _is_fresh(module)})
 
 
 def is_project_file(origin: str, project: Path) -> bool:
@@ -118,6 +126,11 @@ def _inside(file: Path, prefix: str, project: Path) -> bool:
 
 def _is_own(origin: str, roots: Sequence[Path]) -> bool:
     return any(is_project_file(origin, root) for root in roots)
+
+
+def _is_fresh(module: ModuleType) -> bool:
+    """Whether an earlier load made it: then it is replaced, not kept."""
+    return isinstance(getattr(module.__spec__, "loader", None), FreshLoader)
 
 
 def _belongs(module: ModuleType, roots: Sequence[Path]) -> bool:

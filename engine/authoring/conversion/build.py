@@ -164,10 +164,23 @@ class Builder:
         self._classes[declared] = shape
         given = dict(zip(getattr(cls, "__parameters__", ()), arguments, strict=False))
         outer = self._names
-        self._names = {**outer, **vars(sys.modules.get(cls.__module__, typing)), cls.__name__: cls}
-        shape.define(members(cls, {name: _given(self._evaluated(hint), given) for name, hint in _hints(cls).items()}))
+        hints = {name: _given(hint, given) for name, hint in self._hints(cls).items()}
+        shape.define(members(cls, hints))
         self._names = outer
         return shape
+
+    def _hints(self, cls: Any) -> dict[str, Any]:
+        """The annotations of a class and its parents, each read in its own module."""
+        hints: dict[str, Any] = {}
+        outer = self._names
+        for base in reversed(cls.__mro__ if not typing.is_typeddict(cls) else (cls,)):
+            self._names = {**outer, **vars(sys.modules.get(base.__module__, typing)), cls.__name__: cls}
+            try:
+                written = inspect.get_annotations(base)
+            except NameError as problem:  # where annotations are evaluated only when they are asked for
+                raise _unreadable(str(problem.name), problem) from None
+            hints |= {name: self._evaluated(hint) for name, hint in written.items()}
+        return hints
 
     def _evaluated(self, hint: Any) -> Any:
         """An annotation that was written as text, read in its own module."""
@@ -177,10 +190,7 @@ class Builder:
         try:
             return eval(text, dict(self._names))  # noqa: S307 (as typing.get_type_hints does with the same text)
         except Exception as problem:  # noqa: BLE001 (an annotation is code, and may raise anything)
-            raise Unstorable(
-                f"The annotation {text[:80]!r} cannot be read ({type(problem).__name__})",
-                "Import or define its names at the top of the module, not under TYPE_CHECKING",
-            ) from None
+            raise _unreadable(text, problem) from None
 
     def _attrs_members(self, cls: Any, hints: dict[str, Any]) -> list[Member]:
         members: list[Member] = []
@@ -218,6 +228,13 @@ class Builder:
             raise Unstorable(f"{cls.__name__}.{name}: {refusal.problem}", refusal.fix) from None
 
 
+def _unreadable(text: str, problem: Exception) -> Unstorable:
+    return Unstorable(
+        f"The annotation {text[:80]!r} cannot be read ({type(problem).__name__})",
+        "Import or define its names at the top of the module, not under TYPE_CHECKING",
+    )
+
+
 def _unwrapped(declared: Any) -> Any:
     """Look through NewType, Annotated, NotRequired and the `type` statement."""
     while True:
@@ -246,14 +263,6 @@ def _enum(cls: type[Enum]) -> Shape:
                 "Give its members text or numbers as values",
             )
     return enumeration(cls)
-
-
-def _hints(cls: Any) -> dict[str, Any]:
-    """The annotations of a class and its parents, as they were written."""
-    hints: dict[str, Any] = {}
-    for base in reversed(cls.__mro__ if not typing.is_typeddict(cls) else (cls,)):
-        hints.update(inspect.get_annotations(base))
-    return hints
 
 
 def _given(hint: Any, given: dict[Any, Any]) -> Any:

@@ -75,19 +75,18 @@ class Fields(Shape):
             return self._of(**arguments)
         except Exception as refusal:  # noqa: BLE001 (a constructor of the user's own may raise anything)
             problem = f"{self.name} refused the value ({type(refusal).__name__})"
-            raise NotConvertible(problem, detail=str(refusal)[:1000]) from None
+            raise NotConvertible(problem, detail=_text(refusal)) from None
 
     def schema(self, refs: Refs) -> JsonObject:
         if self in refs.open:
-            refs.recursive.add(self)
-            return {"$ref": f"#/$defs/{self.name}"}
+            return {"$ref": f"#/$defs/{refs.recursive.setdefault(self, refs.free(self.name))}"}
         refs.open.append(self)
         document = self._document(refs)
         refs.open.pop()
         if self not in refs.recursive:
             return document
-        refs.definitions[self.name] = document
-        return {"$ref": f"#/$defs/{self.name}"}
+        refs.definitions[refs.recursive[self]] = document
+        return {"$ref": f"#/$defs/{refs.recursive[self]}"}
 
     def _document(self, refs: Refs) -> JsonObject:
         properties: JsonObject = {key: self._property(member, refs) for key, member in self._members.items()}
@@ -194,6 +193,13 @@ class Model(Shape):
     @property
     def fields(self) -> Mapping[str, bool]:
         return {field.alias or name: field.is_required() for name, field in self._of.model_fields.items()}
+
+
+def _text(refusal: Exception) -> str:
+    try:
+        return str(refusal)[:1000]
+    except Exception:  # noqa: BLE001 (an exception of the user's own may fail to say anything)
+        return ""
 
 
 def _under(key: str, convert: Callable[[Any], Any], value: Any) -> Any:

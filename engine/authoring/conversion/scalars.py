@@ -108,7 +108,10 @@ class Number(Shape):
     def dump(self, value: Any) -> Json:
         if type(value) not in (float, int):
             raise wrong(self.name, value)
-        return finite(_float(value))
+        number = finite(_float(value))
+        if number != value:
+            raise NotConvertible("the whole number has more digits than a float keeps", "annotate int")
+        return number
 
     def load(self, value: Json) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):

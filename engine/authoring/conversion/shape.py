@@ -1,6 +1,7 @@
 """A shape: one declared type, how it becomes JSON and back, and what can be known of it beforehand."""
 
 from collections.abc import Mapping
+from itertools import count
 from typing import Any, TypeAlias
 
 from runwright.engine.authoring.jsonpath import Step, write
@@ -62,8 +63,13 @@ class Refs:
 
     def __init__(self) -> None:
         self.open: list[Shape] = []
-        self.recursive: set[Shape] = set()
+        self.recursive: dict[Shape, str] = {}
         self.definitions: JsonObject = {}
+
+    def free(self, name: str) -> str:
+        """A name for a definition that no other class has."""
+        taken = set(self.recursive.values())
+        return next(each for number in count(1) if (each := name if number == 1 else f"{name}{number}") not in taken)
 
 
 class Shape:

@@ -193,6 +193,7 @@ REFUSED: list[tuple[Any, Any, str, str]] = [
     (int, True, "$", "expected an int, found a bool"),
     (bool, 1, "$", "expected a bool, found an int"),
     (float, 10**400, "$", "too large for a float"),
+    (float, 2**53 + 1, "$", "more digits than a float keeps"),
     (dict[str, int], {"a": None}, "$.a", "expected an int, found a NoneType"),
     (dict[str, int], Counter("a"), "$", "expected a dict, found a Counter"),
     (tuple[int, int], (1,), "$", "expected 2 items, found 1"),
@@ -264,6 +265,28 @@ def test_what_a_class_refuses_stays_private() -> None:
         from_json({"a": {"n": 0}}, dict[str, Positive])
     assert str(refused.value) == "$.a: Positive refused the value (ValueError)"
     assert refused.value.detail == "secret 0"
+
+
+def test_an_exception_that_cannot_speak_is_still_a_refusal() -> None:
+    """Its text is left out (C61)."""
+
+    class Mute(Exception):
+        def __init__(self, one: object, two: object) -> None:
+            super().__init__()
+
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    @attrs.frozen
+    class Refusing:
+        n: int
+
+        def __attrs_post_init__(self) -> None:
+            raise Mute(1, 2)
+
+    with pytest.raises(NotConvertible, match=r"Refusing refused the value \(Mute\)") as refused:
+        from_json({"n": 1}, Refusing)
+    assert refused.value.detail == ""
 
 
 def test_what_contains_itself_is_refused() -> None:

@@ -429,6 +429,20 @@ def test_a_workflow_cannot_contain_itself() -> None:
     assert "one -> two (as 'the-two') -> one (as 'the-one')" in cycle[0].message
 
 
+def test_a_path_has_an_end() -> None:
+    """Nesting is bounded by the longest node path."""
+    flow = child()
+    for number in range(20):
+        outer = Workflow(f"outer{number}")
+        mount = outer.include("m" * 60, flow, input=lambda ctx: {})
+        outer.entry(mount)
+        last = outer.compute(name="last")(ok)
+        outer.then(mount["ready"], last)
+        outer.exit("ready", last)
+        flow = outer
+    assert {each.code for each in flow.check()} == {"path_too_long"}
+
+
 def test_a_named_child_is_found_by_whoever_resolves_it() -> None:
     """A reference that leads nowhere is an error where it can be followed, and taken on trust elsewhere."""
     flow = Workflow("flow")

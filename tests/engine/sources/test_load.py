@@ -77,6 +77,18 @@ def test_loading_is_fresh(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.pyc"))
 
 
+def test_an_import_inside_a_function_is_fresh_too(tmp_path: Path) -> None:
+    """What an earlier load of this process made is not what a later one runs."""
+    write(tmp_path / "flow.py", flow(imports="import helper", value="__import__('helper').N"))
+    values: list[object] = []
+    for number in (1, 2):
+        write(tmp_path / "helper.py", f"N = {number}\n")
+        function = load("flow.py", tmp_path).program.nodes["only"].declaration.function
+        assert function is not None
+        values.append(function(None))
+    assert values == [1, 2]
+
+
 def test_what_the_process_had_imported_stays_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that embeds the engine keeps its modules, and its path."""
     write(tmp_path / "flow.py", flow(imports="import kept"))
