@@ -137,11 +137,23 @@ class AsyncEngine(AsyncAsking):
 
     @overload
     async def start(
-        self, workflow: Workflow[I], input: I, *, key: str | None = None, surroundings: Surroundings | None = None
+        self,
+        workflow: Workflow[I],
+        input: I,
+        *,
+        key: str | None = None,
+        surroundings: Surroundings | None = None,
+        drive: bool = True,
     ) -> str: ...
     @overload
     async def start(
-        self, workflow: str, input: JsonObject, *, key: str | None = None, surroundings: Surroundings | None = None
+        self,
+        workflow: str,
+        input: JsonObject,
+        *,
+        key: str | None = None,
+        surroundings: Surroundings | None = None,
+        drive: bool = True,
     ) -> str: ...
     async def start(
         self,
@@ -150,6 +162,7 @@ class AsyncEngine(AsyncAsking):
         *,
         key: str | None = None,
         surroundings: Surroundings | None = None,
+        drive: bool = True,
     ) -> str:
         """Queue a run durably, and drive it in the background.
 
@@ -158,6 +171,7 @@ class AsyncEngine(AsyncAsking):
             input: Its input; JSON where the workflow is only named.
             key: The idempotency key: a repeat with the same key and input answers the first run.
             surroundings: Where it is started; by default the current folder.
+            drive: Whether this engine drives it; otherwise it waits for a `resume`.
 
         Returns:
             The run ID, committed.
@@ -179,6 +193,8 @@ class AsyncEngine(AsyncAsking):
             typed=not isinstance(workflow, str),
         )
         result = await self._send(command, key)
+        if not drive:
+            return result.value
         if isinstance(result, Applied):
             self._driving.queued(command, driven)
         else:

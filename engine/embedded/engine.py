@@ -128,17 +128,35 @@ class Engine:
 
     @overload
     def start(
-        self, workflow: Workflow[I], input: I, *, key: str | None = None, surroundings: Surroundings | None = None
+        self,
+        workflow: Workflow[I],
+        input: I,
+        *,
+        key: str | None = None,
+        surroundings: Surroundings | None = None,
+        drive: bool = True,
     ) -> str: ...
     @overload
     def start(
-        self, workflow: str, input: JsonObject, *, key: str | None = None, surroundings: Surroundings | None = None
+        self,
+        workflow: str,
+        input: JsonObject,
+        *,
+        key: str | None = None,
+        surroundings: Surroundings | None = None,
+        drive: bool = True,
     ) -> str: ...
     def start(
-        self, workflow: Any, input: Any, *, key: str | None = None, surroundings: Surroundings | None = None
+        self,
+        workflow: Any,
+        input: Any,
+        *,
+        key: str | None = None,
+        surroundings: Surroundings | None = None,
+        drive: bool = True,
     ) -> str:
         """Queue a run durably, and drive it in the background; answer its ID."""
-        return self._call(self._engine.start(workflow, input, key=key, surroundings=surroundings))
+        return self._call(self._engine.start(workflow, input, key=key, surroundings=surroundings, drive=drive))
 
     @overload
     def run(
