@@ -251,6 +251,7 @@ class _Connection(sqlite3.Connection):
     """A driver's connection that counts as open until it is closed, and that a forked child never closes."""
 
     identity: Identity | None = None
+    ours = True
 
     def count(self, path: Path) -> None:
         self.identity = identity(path)
@@ -259,6 +260,8 @@ class _Connection(sqlite3.Connection):
         forks.watch(self)
 
     def close(self) -> None:
+        if not self.ours:
+            return
         with opening:
             super().close()
             if self.identity is not None:
@@ -266,6 +269,7 @@ class _Connection(sqlite3.Connection):
                 self.identity = None
 
     def forked(self) -> None:
+        self.ours = False  # Core closes what it finds unused
         forks.keep_for_ever(self)
 
 

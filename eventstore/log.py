@@ -239,9 +239,15 @@ class EventLog(LogReader):
         return Subscription(after, self.batches, self._signal)
 
     def close(self) -> None:
-        """Commit what waits, close the store and give it back; twice does no harm."""
+        """Commit what waits, close the store and give it back; twice does no harm.
+
+        Raises:
+            NestedTransaction: The caller is a unit of work.
+        """
         if self._forked:
             return
+        if self._writer is not None:
+            self._writer.queue.refuse_nested()
         with self._closing:
             self._signal.close()
             super().close()

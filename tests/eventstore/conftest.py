@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from runwright.eventstore.log import EventLog
 from support.stores import opened
 

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from runwright.eventstore import chain, database, reader, table
 from runwright.eventstore.envelope import ANY, NEW, Appended, Expected, Head, RecordedEvent
 from runwright.eventstore.errors import (
@@ -53,14 +54,16 @@ def test_a_log_begins_with_what_it_is(log: EventLog) -> None:
     """Product, schema, layout and a random ID stand in the first event."""
     (first,) = walked(log)
     assert first.stream == "log"
-    assert first.event == LogCreated(
-        product="runwright", schema=1, layout=LAYOUT.digest, log_id=log.log_id
-    )
+    assert first.event == LogCreated(product="runwright", schema=1, layout=LAYOUT.digest, log_id=log.log_id)
     assert len(log.log_id) == 32
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["run/a", "run/b", "host"]), st.lists(events, min_size=1, max_size=3)), max_size=5))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["run/a", "run/b", "host"]), st.lists(events, min_size=1, max_size=3)), max_size=5
+    )
+)
 def test_whatever_is_appended_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, appends: list[tuple[str, list[Event]]]
 ) -> None:
@@ -175,7 +178,9 @@ def test_headers_are_checked(log: EventLog) -> None:
     """Before anything is written."""
     for stream, actor, command in (("run/a/b", "x", None), ("run/a", "", None), ("run/a", "x", "a\nb")):
         with pytest.raises(ValueRefused):
-            log.transact(lambda tx, s=stream, a=actor, c=command: tx.append(s, ANY, [FIRED], actor=a, command=c)).result()
+            log.transact(
+                lambda tx, s=stream, a=actor, c=command: tx.append(s, ANY, [FIRED], actor=a, command=c)
+            ).result()
     assert log.head().position == 1
 
 
@@ -212,9 +217,10 @@ def test_reading_all_can_be_narrowed(log: EventLog, monkeypatch: pytest.MonkeyPa
     assert positions(log.read_all(types=["none"])) == []
     assert positions(log.read_all(types=[])) == []
     assert positions(log.read_all(streams=["run/b"])) == expected(stream="run/b")
-    assert positions(log.read_all(streams=["run/b", "run/a"], types=["timer.fired"], limit=4)) == expected(
-        type="timer.fired"
-    )[:4]
+    assert (
+        positions(log.read_all(streams=["run/b", "run/a"], types=["timer.fired"], limit=4))
+        == expected(type="timer.fired")[:4]
+    )
 
 
 def test_a_batch_of_large_values_is_cut_short(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import attrs
 from hypothesis import strategies as st
+
 from runwright.eventstore.events.event import Content, Event, body_fields
 from runwright.eventstore.events.registry import REGISTRY
 from strategies.values import json_values, texts

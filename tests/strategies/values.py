@@ -1,6 +1,7 @@
 """Hypothesis strategies for values that JSON can carry."""
 
 from hypothesis import strategies as st
+
 from runwright.eventstore.values import Json
 
 #: Any text that encodes as UTF-8.

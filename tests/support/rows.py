@@ -1,6 +1,7 @@
 """A tiny materializer: counts the events of each stream in a table of its own, with an undo log."""
 
 import sqlalchemy
+
 from runwright.eventstore.database import Statement, execute_many
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.table import EVENTS_DDL, EVENTS_LAYOUT, Layout

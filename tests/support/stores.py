@@ -15,7 +15,6 @@ from runwright.eventstore.events.timer import TimerFired
 from runwright.eventstore.log import EventLog
 from runwright.eventstore.queue import Chore
 from runwright.eventstore.transaction import Tx
-
 from support.rows import LAYOUT, Counts
 
 FIRED = TimerFired(kind="wait")
