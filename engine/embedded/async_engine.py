@@ -138,8 +138,8 @@ class AsyncEngine(AsyncAsking):
     @overload
     async def start(
         self,
-        workflow: Workflow[I],
-        input: I,
+        workflow: Workflow[JsonObject] | str,
+        input: JsonObject,
         *,
         key: str | None = None,
         surroundings: Surroundings | None = None,
@@ -148,8 +148,8 @@ class AsyncEngine(AsyncAsking):
     @overload
     async def start(
         self,
-        workflow: str,
-        input: JsonObject,
+        workflow: Workflow[I],
+        input: I,
         *,
         key: str | None = None,
         surroundings: Surroundings | None = None,
@@ -204,16 +204,16 @@ class AsyncEngine(AsyncAsking):
 
     @overload
     async def run(
-        self, workflow: Workflow[I], input: I, *, timeout: float | None = None, surroundings: Surroundings | None = None
-    ) -> Outcome: ...
-    @overload
-    async def run(
         self,
-        workflow: str,
+        workflow: Workflow[JsonObject] | str,
         input: JsonObject,
         *,
         timeout: float | None = None,
         surroundings: Surroundings | None = None,
+    ) -> Outcome: ...
+    @overload
+    async def run(
+        self, workflow: Workflow[I], input: I, *, timeout: float | None = None, surroundings: Surroundings | None = None
     ) -> Outcome: ...
     async def run(
         self,

@@ -129,8 +129,8 @@ class Engine:
     @overload
     def start(
         self,
-        workflow: Workflow[I],
-        input: I,
+        workflow: Workflow[JsonObject] | str,
+        input: JsonObject,
         *,
         key: str | None = None,
         surroundings: Surroundings | None = None,
@@ -139,8 +139,8 @@ class Engine:
     @overload
     def start(
         self,
-        workflow: str,
-        input: JsonObject,
+        workflow: Workflow[I],
+        input: I,
         *,
         key: str | None = None,
         surroundings: Surroundings | None = None,
@@ -160,16 +160,16 @@ class Engine:
 
     @overload
     def run(
-        self, workflow: Workflow[I], input: I, *, timeout: float | None = None, surroundings: Surroundings | None = None
-    ) -> Outcome: ...
-    @overload
-    def run(
         self,
-        workflow: str,
+        workflow: Workflow[JsonObject] | str,
         input: JsonObject,
         *,
         timeout: float | None = None,
         surroundings: Surroundings | None = None,
+    ) -> Outcome: ...
+    @overload
+    def run(
+        self, workflow: Workflow[I], input: I, *, timeout: float | None = None, surroundings: Surroundings | None = None
     ) -> Outcome: ...
     def run(
         self, workflow: Any, input: Any, *, timeout: float | None = None, surroundings: Surroundings | None = None
