@@ -12,7 +12,7 @@ from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.effect import EffectAmbiguous
 from runwright.eventstore.events.event import Event
 from runwright.eventstore.events.run import RunEligible, RunParked, RunPaused, RunRecovered, RunRequeued
-from runwright.eventstore.events.timer import TimerSet
+from runwright.eventstore.events.timer import TimerCleared, TimerSet
 
 #: Park reasons that go on by themselves, with the cause that their eligibility is written under.
 BY_ITSELF: Final = {"worker_crashed": "progress", "host_stopped": "host", "orphaned": "orphaned"}
@@ -38,10 +38,13 @@ BY_PERSON: Final = frozenset(
 
 REASONS: Final = frozenset(BY_ITSELF) | BY_EVENT | BY_PERSON
 
+#: Park reasons that only the holder can know.
+OBSERVED: Final = frozenset({"worker_crashed", "orphaned", "worker_no_progress", "worker_unkillable", "imported"})
+
 
 def decide_park(facts: RunFacts, command: ParkRun, by: str) -> Decision[None]:
     """Decide a worker's stop at a boundary, which gives its claim back."""
-    if command.reason not in REASONS:
+    if command.reason not in REASONS - OBSERVED:
         return broken("unknown_reason")
     if not facts.started:
         if command.reason != "host_stopped":
@@ -69,8 +72,9 @@ def decide_park_idle(facts: RunFacts, unsettled: Unsettled, command: ParkIdleRun
         return Conflict("not_started", {"run": queue.run_id, "queue": queue.state})
     if queue.owner is not None and not imported:
         return Conflict("still_live", {"run": queue.run_id, "queue": queue.state})
-    settled: list[Event] = []
-    if unsettled.effect is not None and unsettled.effect.state == "applying":
+    # What it waited for is not waited for any more: an explicit resume takes it up at its saved node.
+    settled: list[Event] = [TimerCleared(kind=each.kind) for each in unsettled.timers if each.kind != "run"]
+    if imported and unsettled.effect is not None and unsettled.effect.state == "applying":
         # Whoever was applying it may still be at it, in the place this log came from.
         settled.append(EffectAmbiguous(effect=unsettled.effect.effect, cause=command.reason))
     return Decided("parked", tuple(parked(facts, command.reason, by, detail=command.detail, first=settled)))

@@ -103,6 +103,8 @@ class ClientUnit:
                 result = self._carry_out(loader, of, decision, command.expected, appended)
                 if isinstance(command, ResumeRun) and isinstance(result, Applied):
                     self._record_accepted(loader, of, command)
+                if isinstance(command, CancelRun):
+                    self._trees.forget(of.run.root)
                 return result
             case never:
                 assert_never(never)
@@ -116,7 +118,6 @@ class ClientUnit:
             case ResumeRun():
                 return self._resume(loader, of, command, by)
             case CancelRun():
-                self._trees.forget(of.run.root)
                 return decide_cancel(of, loader.unsettled(of, ending=not of.ended), command, by)
             case never:
                 assert_never(never)

@@ -42,6 +42,9 @@ class HostUnit:
             result: Result[object] = carry_out(tx, of, self._decide(loader, of), actor=self._actor)
         except REFUSALS as error:
             return refused(error)
+        if isinstance(command, TimeOutRun | RecordExit | FireTimer):
+            # It may have ended the run, which has no more use for its tree's key.
+            self._trees.forget(of.run.root)
         if isinstance(command, ClaimRun) and isinstance(result, Applied | Adopted):
             self._leases.grant(command.run_id, int(str(result.value)))
         return result

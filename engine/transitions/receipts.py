@@ -17,6 +17,7 @@ from runwright.engine.commands.client import (
 from runwright.engine.results import Conflict
 from runwright.eventstore.envelope import NEW
 from runwright.eventstore.events.command import CommandSettled
+from runwright.eventstore.headers import check_actor, check_command, check_stream
 from runwright.eventstore.transaction import Tx
 from runwright.eventstore.values import Json, JsonObject, encode
 from runwright.projections.control.receipts import RECEIPTS, ReceiptRow
@@ -49,6 +50,17 @@ def fingerprint(key: bytes, command: ClientCommand) -> str:
     return hmac.new(key, b"rw/receipt/1\0" + text.encode(), hashlib.sha256).hexdigest()
 
 
+def check(caller: Caller) -> None:
+    """Check that a receipt can be written for a caller, before anything is decided.
+
+    Raises:
+        ValueRefused: Client, key or actor do not fit the headers of an event.
+    """
+    check_stream(_stream(caller))
+    check_command(caller.key)
+    check_actor(caller.actor)
+
+
 def find(rows: Rows, caller: Caller) -> ReceiptRow | None:
     """Answer the receipt of a caller's key."""
     return rows.get(RECEIPTS, caller.client, caller.key)
@@ -62,7 +74,11 @@ def reused(receipt: ReceiptRow) -> Conflict:
 def settle(tx: Tx, caller: Caller, operation: str, fingerprint: str, run_id: str | None, first: int | None) -> None:
     """Write the receipt of an accepted command."""
     settled = CommandSettled(operation=operation, fingerprint=fingerprint, outcome="accepted", run=run_id, first=first)
-    tx.append(f"command/{caller.client}/{caller.key}", NEW, (settled,), actor=caller.actor, command=caller.key)
+    tx.append(_stream(caller), NEW, (settled,), actor=caller.actor, command=caller.key)
+
+
+def _stream(caller: Caller) -> str:
+    return f"command/{caller.client}/{caller.key}"
 
 
 def _asked(command: ClientCommand) -> JsonObject:

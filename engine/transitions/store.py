@@ -75,6 +75,7 @@ class Transitions:
             The run it acted on or made, as the value of `Applied` or `Adopted`.
         """
         try:
+            receipts.check(caller)
             fingerprint = receipts.fingerprint(self._receipts_key, command)
             text = encode(command.input) if isinstance(command, QueueRun) else ""
         except ValueRefused as error:

@@ -116,6 +116,10 @@ class Stage:
             assert isinstance(result, Applied), results
         return [result.value for result in results if isinstance(result, Applied)]
 
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        self.clock.advance(seconds)
+
     def row(self, projection: Projection[RowT], *key: str | int) -> RowT:
         """Answer a row that must be there."""
         found = settled(self.log.transact(lambda tx: tx.control.get(projection, *key)))  # type: ignore[attr-defined]

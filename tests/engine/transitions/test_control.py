@@ -55,7 +55,7 @@ def waiting(scene: Stage) -> None:
     )
 
 
-def parked(scene: Stage, reason: str = "worker_no_progress") -> None:
+def parked(scene: Stage, reason: str = "provider_error") -> None:
     """Parked for a person."""
     running(scene)
     scene.applied(scene.last, ParkRun(reason=reason))

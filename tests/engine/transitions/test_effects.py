@@ -1,5 +1,7 @@
 """Effects through their life: adoption, conflict, ambiguity, evidence, the operator's word (S40, S42, C22, C24)."""
 
+from typing import Any
+
 import pytest
 
 from runwright.engine.commands.client import CancelRun, PauseRun, ResolveEffect, ResumeRun
@@ -47,9 +49,9 @@ def begun(scene: Stage, path: str = "manual", request: Json = None) -> Authority
     return worker
 
 
-def settle(outcome: str, path: str = "manual", **more: object) -> SettleEffect:
+def settle(outcome: str, path: str = "manual", **more: Any) -> SettleEffect:
     """A settlement of the first application."""
-    return SettleEffect(**{"path": path, "visit": 1, "application": 1, "outcome": outcome, **more})  # type: ignore[arg-type]
+    return SettleEffect(**{"path": path, "visit": 1, "application": 1, "outcome": outcome, **more})
 
 
 def the_effect(scene: Stage) -> EffectRow:
@@ -117,9 +119,7 @@ def test_only_one_application_at_a_time(scene: Stage) -> None:
     ("outcome", "more"),
     [("applied", {"result": 1}), ("rejected", {"code": "node_failed"}), ("ambiguous", {"cause": "uncertain"})],
 )
-def test_a_repeated_settlement_adopts_and_another_conflicts(
-    scene: Stage, outcome: str, more: dict[str, object]
-) -> None:
+def test_a_repeated_settlement_adopts_and_another_conflicts(scene: Stage, outcome: str, more: dict[str, Any]) -> None:
     """One durable winner."""
     worker = begun(scene)
     scene.applied(worker, settle(outcome, **more))
