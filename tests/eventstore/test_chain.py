@@ -16,7 +16,8 @@ def recorded(entry: dict[str, Any]) -> RecordedEvent:
     """Make the event of a golden entry."""
     digest = bytes.fromhex(entry["digest"]) if "digest" in entry else None
     salt = bytes.fromhex(entry["salt"]) if "salt" in entry else None
-    return RecordedEvent(*entry["header"], entry["data"], digest, bytes.fromhex(entry["hash"]), salt, entry.get("body"))
+    row = (*entry["header"], entry["data"], digest, bytes.fromhex(entry["hash"]), salt, entry.get("body"))
+    return RecordedEvent(*row)
 
 
 def test_the_golden_vectors_hold() -> None:

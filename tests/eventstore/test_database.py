@@ -21,7 +21,7 @@ from runwright.eventstore.errors import (
 )
 from runwright.eventstore.log import EventLog
 from runwright.eventstore.table import events
-from support.stores import appending, finished, on_writer
+from support.stores import appending, finished, on_writer, opened
 
 MARKER = "MARKER-7c1e"
 
@@ -67,7 +67,7 @@ def test_erased_bytes_are_gone_from_every_file(log: EventLog) -> None:
     assert log.checkpoint(truncate=True)
     log.close()
     assert found()
-    with EventLog.open(log.home.path, **_like(log)) as again:
+    with opened(log.home.path) as again:
         again.transact(lambda tx: tx.erase([2, 3])).result()
         assert again.checkpoint(truncate=True)
         again.close()
@@ -83,12 +83,6 @@ def test_without_secure_delete_they_would_not_be(tmp_path: Path) -> None:
         connection.execute("INSERT INTO t VALUES (?)", (MARKER * 2_000,))
         connection.execute("UPDATE t SET a = NULL")
     assert MARKER.encode() in (tmp_path / "plain").read_bytes()
-
-
-def _like(log: EventLog) -> dict[str, object]:
-    from support.rows import LAYOUT, Counts
-
-    return {"layout": LAYOUT, "control": Counts()}
 
 
 def test_an_old_sqlite_is_refused() -> None:

@@ -4,6 +4,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -174,13 +175,15 @@ def test_a_transaction_does_not_outlive_its_unit(log: EventLog) -> None:
             use()
 
 
+def _headed(stream: str, actor: str, command: str | None, tx: Tx) -> Appended:
+    return tx.append(stream, ANY, [FIRED], actor=actor, command=command)
+
+
 def test_headers_are_checked(log: EventLog) -> None:
     """Before anything is written."""
     for stream, actor, command in (("run/a/b", "x", None), ("run/a", "", None), ("run/a", "x", "a\nb")):
         with pytest.raises(ValueRefused):
-            log.transact(
-                lambda tx, s=stream, a=actor, c=command: tx.append(s, ANY, [FIRED], actor=a, command=c)
-            ).result()
+            log.transact(partial(_headed, stream, actor, command)).result()
     assert log.head().position == 1
 
 
@@ -308,12 +311,16 @@ def test_what_was_just_appended_can_be_erased_with_it(log: EventLog) -> None:
     assert event.erased
 
 
+def _erasing(position: int, tx: Tx) -> None:
+    tx.erase([position])
+
+
 def test_what_is_never_erased_is_refused(log: EventLog) -> None:
     """The log's own stream, definitions, sources, and positions that are not there."""
     log.transact(appending("definition/d")).result()
     for position in (1, 2, 99):
         with pytest.raises(ValueRefused):
-            log.transact(lambda tx, p=position: tx.erase([p])).result()
+            log.transact(partial(_erasing, position)).result()
 
 
 def test_rows_commit_with_their_events(log: EventLog) -> None:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -217,9 +218,13 @@ def test_what_only_reads_commits_nothing(log: EventLog, driver: Driver) -> None:
 def test_urgent_units_go_before_others(log: EventLog) -> None:
     """A cancel does not wait behind starts."""
     order: list[str] = []
+
+    def noting(name: str, tx: Tx) -> None:
+        order.append(name)
+
     with held(log):
-        futures = [log.transact(lambda tx, n=name: order.append(n)) for name in ("start 1", "start 2")]
-        futures.append(log.transact(lambda tx: order.append("cancel"), urgent=True))
+        futures = [log.transact(partial(noting, name)) for name in ("start 1", "start 2")]
+        futures.append(log.transact(partial(noting, "cancel"), urgent=True))
     for future in futures:
         future.result(30)
     assert order == ["cancel", "start 1", "start 2"]
