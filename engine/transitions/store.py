@@ -7,8 +7,8 @@ from typing import Final
 
 from runwright.engine.clock import Clock
 from runwright.engine.commands.client import Caller, CancelRun, ClientCommand, QueueRun, ResolveEffect
-from runwright.engine.commands.host import HostCommand
-from runwright.engine.commands.worker import Authority, FinishNode, SettleEffect, WorkerTransition
+from runwright.engine.commands.host import ClaimRun, HostCommand
+from runwright.engine.commands.worker import Authority, SettleEffect, WorkerTransition
 from runwright.engine.identity import new_id
 from runwright.engine.results import Conflict, Result
 from runwright.engine.transitions import receipts
@@ -98,7 +98,7 @@ class Transitions:
         unit = HostUnit(
             command, actor=self._actor, leases=self.leases, definitions=self._definitions, trees=self._trees
         )
-        return self._log.transact(unit)
+        return self._log.transact(unit, urgent=not isinstance(command, ClaimRun))
 
     def worker(self, authority: Authority, transitions: Sequence[WorkerTransition]) -> "Future[list[Result[object]]]":
         """Carry out a worker's list in one transaction.
@@ -106,8 +106,8 @@ class Transitions:
         Each is decided on the facts that its predecessors leave. The first that is neither applied nor adopted
         ends the list; what stands before it is committed. One result for each that was decided.
         """
-        # Settlements go before starts: what happened outside must not wait to be written down.
-        urgent = any(isinstance(each, FinishNode | SettleEffect) for each in transitions)
+        # What happened outside must not wait to be written down; steps as such wait in line with starts.
+        urgent = any(isinstance(each, SettleEffect) for each in transitions)
         return self._log.transact(self._worker_unit(authority, tuple(transitions)), urgent=urgent)
 
     def renew(self, authority: Authority) -> "Future[Result[None]]":
