@@ -10,7 +10,7 @@ from runwright.engine.decisions.terminal import end_badly
 from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.effect import EffectAmbiguous, EffectReleased
 from runwright.eventstore.events.event import Event
-from runwright.eventstore.events.run import RunRecovered, RunRequeued
+from runwright.eventstore.events.run import RunRequeued
 from runwright.eventstore.events.worker import WorkerExited
 
 #: How often a launch that never started is put back before it fails.
@@ -54,11 +54,9 @@ def decide_exit_observed(facts: ExitFacts, command: RecordExit, by: str) -> Deci
         case "queued":
             return Decided("queued", (exited, RunRequeued(reason=command.outcome)))
         case "effect_ambiguous" | "paused" | "worker_crashed" | "orphaned" | "worker_no_progress":
-            events_ = parked(of, fate, by, code=_code(fate, command), detail=_detail(facts, fate))
-            settled = _effect(facts, command)
-            if isinstance(events_[0], RunRecovered):
-                return Decided("parked", (events_[0], exited, *settled, *events_[1:]))
-            return Decided("parked", (exited, *settled, *events_))
+            seen = [exited, *_effect(facts, command)]
+            stop = parked(of, fate, by, code=_code(fate, command), detail=_detail(facts, fate), first=seen)
+            return Decided("parked", tuple(stop))
         case never:
             assert_never(never)
 
