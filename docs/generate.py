@@ -82,7 +82,7 @@ def errors_reference() -> str:
 
 def _code_rows(codes: Iterable[str]) -> Iterator[str]:
     for code in sorted(codes):
-        yield f"| `{code}` | {HINTS[code]} |\n"
+        yield f"| `{code}` | {_cell(HINTS[code])} |\n"
 
 
 def _coded(module: object) -> Iterator[tuple[str, str]]:
@@ -98,7 +98,11 @@ def _coded(module: object) -> Iterator[tuple[str, str]]:
 
 def _first_sentence(cls: type) -> str:
     text = inspect.getdoc(cls) or ""
-    return " ".join(text.partition("\n\n")[0].split()).replace("|", "\\|")
+    return _cell(" ".join(text.partition("\n\n")[0].split()))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 PAGES = {"events.md": events_reference, "errors.md": errors_reference}
