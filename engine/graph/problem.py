@@ -4,12 +4,14 @@ from typing import Literal
 
 from runwright.engine.authoring.errors import DefinitionError
 from runwright.engine.authoring.origin import Origin
+from runwright.engine.graph.codes import CODES
 
 
 def problem(
     origin: Origin, code: str, message: str, fix: str, severity: Literal["error", "warning"] = "error"
 ) -> DefinitionError:
     """One thing that is wrong at one line of the user's."""
+    assert code in CODES, code
     return DefinitionError(code=code, message=message, fix=fix, file=origin.file, line=origin.line, severity=severity)
 
 

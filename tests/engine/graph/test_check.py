@@ -22,6 +22,7 @@ from runwright import (
     minutes,
     seconds,
 )
+from runwright.engine.graph.codes import CODES
 
 
 class Colour(Enum):
@@ -395,6 +396,12 @@ def test_a_fault_is_found_at_its_line(name: str) -> None:
     assert found[0].file == __file__
     assert found[0].message.endswith((".", ":"))
     assert found[0].fix.endswith((".", "`")) or code == "choices_invalid"
+
+
+def test_every_code_has_a_case() -> None:
+    """The catalogue lists what is found, and everything that it lists is found by a test."""
+    elsewhere = {"name_reserved", "entry_missing", "mount_cycle", "path_too_long"}
+    assert {code for code, _ in CASES.values()} | elsewhere == set(CODES)
 
 
 def test_warnings_stop_nothing() -> None:
