@@ -4,7 +4,7 @@ from typing import Final
 
 CODES: Final[dict[str, str]] = {
     "case_invalid": "A switch has no cases, or a case that is no text, whole number, bool or None.",
-    "case_missing": "A choice, enum member, literal or boolean that the output can be has no case, and there is no default.",
+    "case_missing": "A choice, enum member, literal or boolean has no case, and there is no default.",
     "case_mixed": "The cases of a switch mix 0 or 1 with False or True.",
     "case_unknown": "A case that the output's type can never be.",
     "catch_twice": "A place has two catches for one bad outcome.",
@@ -13,7 +13,7 @@ CODES: Final[dict[str, str]] = {
     "choices_invalid": "Choices are missing, repeated or no names, or on_timeout is none of them.",
     "entry_missing": "The workflow has no entry.",
     "entry_twice": "The workflow has a second entry.",
-    "exit_invalid": "An exit names no node of its workflow, one that goes on by a rule, or one that has an exit already.",
+    "exit_invalid": "An exit names no node of its workflow, one that goes on by a rule, or one with an exit.",
     "exit_missing": "A mounted child can end at a node that is no exit of it.",
     "exit_unknown": "A rule names an exit that the child does not have.",
     "function_invalid": "A node's function, or one of its options, cannot be called with what it will be given.",
