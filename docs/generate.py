@@ -8,6 +8,7 @@ from attrs import fields
 
 from runwright.engine import errors as engine_errors
 from runwright.engine.codes import COMMAND_CODES, HINTS, RUN_CODES
+from runwright.engine.graph.codes import CODES as DEFINITION_CODES
 from runwright.eventstore import errors as store_errors
 from runwright.eventstore.events import event as events
 from runwright.eventstore.events.registry import MODULES
@@ -69,6 +70,8 @@ def errors_reference() -> str:
     parts.extend(_code_rows(RUN_CODES))
     parts.append("\n## Refused commands\n\n| code | next step |\n| --- | --- |\n")
     parts.extend(_code_rows(COMMAND_CODES))
+    parts.append("\n## What `check` finds\n\n| code | when |\n| --- | --- |\n")
+    parts.extend(f"| `{code}` | {_cell(meaning)} |\n" for code, meaning in sorted(DEFINITION_CODES.items()))
     for title, module in (
         ("The store", store_errors),
         ("Exports, imports and backups", transfer_errors),

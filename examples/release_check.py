@@ -30,7 +30,7 @@ class Release:
     """
 
     path: str = "."
-    command: list[str] = field(factory=list)
+    command: list[str] = field(factory=list[str])
     limit: float = 300
     patience: float = 30
     changelog: str = "CHANGELOG.md"

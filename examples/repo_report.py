@@ -248,7 +248,7 @@ def page(ctx: Context[Repository]) -> Page:
     return Page(str(ctx.cwd / ctx.input.output), ctx.output(compose).text)
 
 
-def is_written(ctx: Context[Repository], request: Page) -> Observation:
+def is_written(ctx: Context[Repository], request: Page) -> Observation[Written]:
     """Look whether the file already holds exactly what was asked for."""
     try:
         found = Path(request.path).read_bytes()
