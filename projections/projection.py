@@ -1,7 +1,6 @@
 """What a projection is: a table of rows that follow from events by one pure function."""
 
 from collections.abc import Callable, Mapping
-from operator import attrgetter
 from typing import Any, ClassVar, Generic, NoReturn, TypeAlias, TypeVar
 
 from attrs import field, frozen
@@ -57,23 +56,18 @@ class Index:
     where: Mapping[str, tuple[Scalar, ...]] = field(factory=dict)
     unique: bool = False
     lasting: bool = False
-    _read: Callable[[Any], Any] = field(init=False, eq=False, repr=False)
-    _tests: tuple[tuple[Callable[[Any], Any], tuple[Scalar, ...]], ...] = field(init=False, eq=False, repr=False)
+    #: Answers what a row holds here, or ``None`` when the index does not cover it.
+    held_by: Callable[[Any], Any] = field(init=False, eq=False, repr=False)
 
-    @_read.default
-    def _make_read(self) -> Callable[[Any], Any]:
-        return attrgetter(*self.columns)
-
-    @_tests.default
-    def _make_tests(self) -> tuple[tuple[Callable[[Any], Any], tuple[Scalar, ...]], ...]:
-        return tuple((attrgetter(column), allowed) for column, allowed in self.where.items())
-
-    def held_by(self, row: Any) -> Any:
-        """Answer what a row holds here, or ``None`` when the index does not cover it."""
-        for read, allowed in self._tests:
-            if read(row) not in allowed:
-                return None
-        return self._read(row)
+    @held_by.default
+    def _write_held_by(self) -> Callable[[Any], Any]:
+        """Write the function out, once: it is called for every row that changes."""
+        held = ", ".join(f"row.{column}" for column in self.columns)
+        tests = " and ".join(f"row.{column} in {tuple(allowed)!r}" for column, allowed in self.where.items())
+        values = held if len(self.columns) == 1 else f"({held})"
+        # The text holds nothing but names and constants of a class that stands in the program.
+        written: Callable[[Any], Any] = eval(f"lambda row: {values} if {tests or 'True'} else None")  # noqa: S307
+        return written
 
 
 class Projection(Generic[RowT]):
@@ -101,14 +95,14 @@ class Projection(Generic[RowT]):
     version: ClassVar[int] = 1
 
     def __init__(self) -> None:
-        self._handlers: dict[str, tuple[str, Callable[..., RowT | None]]] = {}
+        self.handlers: dict[str, tuple[str, Callable[..., RowT | None]]] = {}
         for each in reversed(type(self).__mro__):
             for attribute in vars(each).values():
                 marked: tuple[str, tuple[type[Event], ...]] | None = getattr(attribute, _RULE, None)
                 if marked is not None:
                     handler = attribute.__get__(self)
-                    self._handlers.update({event.type: (marked[0], handler) for event in marked[1]})
-        self.listens: frozenset[str] = frozenset(self._handlers)
+                    self.handlers.update({event.type: (marked[0], handler) for event in marked[1]})
+        self.listens: frozenset[str] = frozenset(self.handlers)
         self.guards: tuple[Index, ...] = tuple(each for each in self.indexes if each.unique)
 
     def key(self, recorded: RecordedEvent) -> Key | None:
@@ -128,7 +122,7 @@ class Projection(Generic[RowT]):
         Raises:
             ImpossibleEvent: The event does not fit the row.
         """
-        rule, handler = self._handlers[recorded.type]
+        rule, handler = self.handlers[recorded.type]
         if rule is _CHANGES:
             if row is None:
                 self.refuse(recorded, "there is no such row")

@@ -1,4 +1,4 @@
-"""Fast copies of frozen rows: one function per class, written out once and compiled.
+"""Fast copies of frozen rows: one function per class and change, written out once and compiled.
 
 A frozen class refuses assignment, and what goes around that field by field is slow. So each class gets a
 *draft*: an ordinary class with the very same slots, which is filled by plain assignment and then becomes a row
@@ -15,7 +15,8 @@ import attrs
 
 RowT = TypeVar("RowT")
 
-_replacers: dict[type, Callable[[Any, dict[str, object]], Any]] = {}
+#: By class and the names that change: few rows change in more than a dozen ways.
+_replacers: dict[tuple[Any, ...], Callable[[Any, dict[str, object]], Any]] = {}
 
 
 def replace(row: RowT, **changes: object) -> RowT:
@@ -28,9 +29,10 @@ def replace(row: RowT, **changes: object) -> RowT:
     Returns:
         A new row of the same class.
     """
-    replacer = _replacers.get(row.__class__)
+    shape = (row.__class__, *changes)
+    replacer = _replacers.get(shape)
     if replacer is None:
-        replacer = _replacers[row.__class__] = _replacer(row.__class__)
+        replacer = _replacers[shape] = _replacer(row.__class__, tuple(changes))
     return cast(RowT, replacer(row, changes))
 
 
@@ -97,15 +99,16 @@ def from_tuple(row_class: type[RowT]) -> Callable[[Sequence[Any]], RowT]:
     return cast("Callable[[Sequence[Any]], RowT]", _compiled(lines, "load", draft, row_class))
 
 
-def _replacer(row_class: type) -> Callable[[Any, dict[str, object]], Any]:
-    draft = _draft(row_class)
+def _replacer(row_class: type, changed: tuple[str, ...]) -> Callable[[Any, dict[str, object]], Any]:
+    draft, names = _draft(row_class), field_names(row_class)
+    if unknown := [name for name in changed if name not in names]:
+        raise AttributeError(f"{row_class.__name__} has no field {unknown[0]}")
     if draft is None:
         return lambda row, changes: attrs.evolve(row, **changes)
     lines = [
         "def copy(row, changes):",
         "    other = new(draft)",
-        *(f"    other.{name} = row.{name}" for name in field_names(row_class)),
-        "    for name, value in changes.items(): setattr(other, name, value)",
+        *(f"    other.{name} = {f'changes[{name!r}]' if name in changed else f'row.{name}'}" for name in names),
         "    other.__class__ = final",
         "    return other",
     ]
@@ -113,7 +116,7 @@ def _replacer(row_class: type) -> Callable[[Any, dict[str, object]], Any]:
 
 
 def _compiled(lines: list[str], name: str, draft: type, final: type) -> Any:
-    scope: dict[str, Any] = {"new": object.__new__, "draft": draft, "final": final, "setattr": setattr}
+    scope: dict[str, Any] = {"new": object.__new__, "draft": draft, "final": final}
     # The text holds nothing but field names of a class that stands in the program.
     exec("\n".join(lines), scope)  # noqa: S102
     return scope[name]

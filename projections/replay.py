@@ -91,8 +91,7 @@ def replay_log(reader: LogReader, at: int | None = None, *, remember: bool = Fal
     rows = MemoryRows(CONTROL, remember=remember)
     with _uncollected():
         for batch in reader.facts(upto=last):
-            for recorded in batch:
-                rows.apply(recorded)
+            rows.apply_all(batch)
     return rows
 
 

@@ -40,8 +40,11 @@ class MemoryRows:
         self._tables: dict[str, dict[Key, Any]] = {each.name: {} for each in self.projections}
         self._touched: dict[tuple[str, Key], tuple[int, str]] | None = {} if remember else None
         held = {each.name: Held(each) for each in self.projections}
+        watched = {name: each if each.watches else None for name, each in held.items()}
         self._plans = {
-            event_type: tuple((each, self._tables[each.name], held[each.name]) for each in found)
+            event_type: tuple(
+                (each.name, each.key, each.evolve, self._tables[each.name], watched[each.name]) for each in found
+            )
             for event_type, found in listeners(self.projections).items()
         }
 
@@ -51,27 +54,41 @@ class MemoryRows:
         Raises:
             ImpossibleEvent: The event does not fit one of them.
         """
+        self.apply_all((recorded,))
+
+    def apply_all(self, events: Iterable[RecordedEvent]) -> None:
+        """Apply events in order, up to the first that does not fit; of that one nothing is taken.
+
+        Raises:
+            ImpossibleEvent: An event does not fit the rows before it.
+        """
+        plans, touched = self._plans, self._touched
         done: list[tuple[dict[Key, Any], Key, Any, list[tuple[Any, ...]]]] = []
         try:
-            for projection, table, held in self._plans.get(recorded.type, ()):
-                key = projection.key(recorded)
-                if key is None:
-                    continue
-                if self._touched is not None:
-                    self._touched[projection.name, key] = (recorded.position, recorded.type)
-                before = table.get(key)
-                after = projection.evolve(before, recorded)
-                if after is before:
-                    continue
-                moves = held.move(key, before, after, recorded) if held.watches else []
-                _put(table, key, after)
-                done.append((table, key, before, moves))
+            for recorded in events:
+                for name, key_of, evolve, table, held in plans.get(recorded.type, ()):
+                    key = key_of(recorded)
+                    if key is None:
+                        continue
+                    if touched is not None:
+                        touched[name, key] = (recorded.position, recorded.type)
+                    before = table.get(key)
+                    after = evolve(before, recorded)
+                    if after is before:
+                        continue
+                    moves = _NO_MOVES if held is None else held.move(key, before, after, recorded)
+                    if after is None:
+                        del table[key]
+                    else:
+                        table[key] = after
+                    done.append((table, key, before, moves))
+                self.position = recorded.position
+                done.clear()
         except BaseException:
             for table, key, before, moves in reversed(done):
                 _put(table, key, before)
                 Held.undo(moves)
             raise
-        self.position = recorded.position
 
     def get(self, projection: Projection[RowT], *key: str | int) -> RowT | None:
         """Answer the row under a key, or ``None``."""
@@ -94,6 +111,9 @@ class MemoryRows:
     def touched(self, projection: Projection[Any], key: Key) -> tuple[int, str] | None:
         """Answer position and type of the event that touched a row last, if that was remembered."""
         return None if self._touched is None else self._touched.get((projection.name, key))
+
+
+_NO_MOVES: list[tuple[Any, ...]] = []
 
 
 def _put(table: dict[Key, Any], key: Key, row: Any) -> None:

@@ -32,9 +32,8 @@ class Hosts(Projection[HostRow]):
 
     def key(self, recorded: RecordedEvent) -> Key:
         """Answer the epoch."""
-        event = recorded.event
-        assert isinstance(event, HostStarted | HostStopped)
-        return (event.epoch,)
+        epoch: str = recorded.event.epoch  # type: ignore[attr-defined]  # both event classes have it
+        return (epoch,)
 
     @begins(HostStarted)
     def host_started(self, event: HostStarted, recorded: RecordedEvent) -> HostRow:

@@ -49,9 +49,8 @@ class Messages(Projection[MessageRow]):
 
     def key(self, recorded: RecordedEvent) -> Key:
         """Answer the message."""
-        event = recorded.event
-        assert isinstance(event, MessageQueued | MessageDelivered | MessageSent | MessageCancelled)
-        return (event.message,)
+        message: str = recorded.event.message  # type: ignore[attr-defined]  # all four event classes have it
+        return (message,)
 
     @begins(MessageQueued)
     def queued(self, event: MessageQueued, recorded: RecordedEvent) -> MessageRow:

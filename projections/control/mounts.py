@@ -36,9 +36,8 @@ class Mounts(Projection[MountRow]):
 
     def key(self, recorded: RecordedEvent) -> Key:
         """Answer run and mount path."""
-        event = recorded.event
-        assert isinstance(event, MountCarried | MountEntered | MountExited)
-        return run_of(recorded), event.path
+        path: str = recorded.event.path  # type: ignore[attr-defined]  # all three event classes have it
+        return run_of(recorded), path
 
     @begins(MountCarried)
     def carried(self, event: MountCarried, recorded: RecordedEvent) -> MountRow:

@@ -40,9 +40,8 @@ class Turns(Projection[TurnRow]):
 
     def key(self, recorded: RecordedEvent) -> Key:
         """Answer the turn."""
-        event = recorded.event
-        assert isinstance(event, TurnStarted | TurnEnded | TurnLost)
-        return (event.turn,)
+        turn: str = recorded.event.turn  # type: ignore[attr-defined]  # all three event classes have it
+        return (turn,)
 
     @begins(TurnStarted)
     def started(self, event: TurnStarted, recorded: RecordedEvent) -> TurnRow:

@@ -58,9 +58,8 @@ class Visits(Projection[VisitRow]):
 
     def key(self, recorded: RecordedEvent) -> Key:
         """Answer run and node path."""
-        event = recorded.event
-        assert isinstance(event, NodeCarried | NodeStarted | NodeFinished)
-        return run_of(recorded), event.path
+        path: str = recorded.event.path  # type: ignore[attr-defined]  # all three event classes have it
+        return run_of(recorded), path
 
     @begins(NodeCarried)
     def carried(self, event: NodeCarried, recorded: RecordedEvent) -> VisitRow:

@@ -43,9 +43,8 @@ class Workers(Projection[WorkerRow]):
 
     def key(self, recorded: RecordedEvent) -> Key:
         """Answer the worker epoch."""
-        event = recorded.event
-        assert isinstance(event, WorkerLaunched | WorkerReady | WorkerExited)
-        return (event.worker,)
+        worker: str = recorded.event.worker  # type: ignore[attr-defined]  # all three event classes have it
+        return (worker,)
 
     @begins(WorkerLaunched)
     def launched(self, event: WorkerLaunched, recorded: RecordedEvent) -> WorkerRow:
