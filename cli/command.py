@@ -54,7 +54,7 @@ class Family(click.RichGroup):
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     def keep(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
         flags = context.ensure_object(Flags)
-        if value:
+        if value not in (None, False, 0):
             setattr(flags, name, value)
 
     return keep

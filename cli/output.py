@@ -96,10 +96,10 @@ class Output:
             return
         from rich.text import Text
 
-        console = self.console(stderr=True)
-        console.print(Text.assemble(("error: ", "bold red"), clean(failure.message)), soft_wrap=True)
+        lines = [Text.assemble(("error: ", "bold red"), clean(failure.message))]
         if failure.hint:
-            console.print(Text.assemble(("hint:  ", "bold"), clean(failure.hint)), soft_wrap=True)
+            lines.append(Text.assemble(("hint:  ", "bold"), clean(failure.hint)))
+        _print(self.console(stderr=True), lines)
 
     def console(self, *, stderr: bool) -> "Console":
         """The rich console of a stream; plain where the stream is no terminal."""
@@ -119,8 +119,8 @@ def _print(console: "Console", renderables: "Iterable[RenderableType]") -> None:
 
     for each in renderables:
         if isinstance(each, Text):
-            # Into a pipe a line goes whole; at a terminal as its text wants it.
-            soft = not console.is_terminal
+            # Into a pipe a line goes whole, and a line to copy everywhere.
+            soft = not console.is_terminal or each.overflow == "ignore"
             console.print(each, no_wrap=each.no_wrap, overflow=each.overflow, soft_wrap=soft)
         else:
             console.print(each)

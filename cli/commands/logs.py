@@ -6,6 +6,7 @@ from runwright.cli.command import intent
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
+from runwright.cli.rendering.text import clean
 
 
 @intent("logs", example="runwright logs @last\nrunwright logs 7k2m3x build -f", lines=True)
@@ -29,7 +30,7 @@ def command(call: Invocation, run: str, node: str | None, follow: bool) -> None:
                 ended = store.status(run_id).ended
                 for number, line in enumerate(store.logs(run_id, node)):
                     if number >= shown:
-                        call.out.lines([{"line": line}]) if call.out.as_lines else call.out.data(line)
+                        call.out.lines([{"line": line}]) if call.out.as_lines else call.out.raw(clean(line) + "\n")
                         shown = number + 1
                 call.out.stdout.flush()
                 if ended or not follow:

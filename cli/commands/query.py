@@ -48,9 +48,9 @@ def command(
     elif call.out.for_machines:
         print_list(call.out, page.items, position=page.position, following=page.next)
     else:
-        from runwright.cli.rendering.rows import rows_table
+        from runwright.cli.rendering.rows import RowsTable
 
-        call.out.show(rows_table(page.items)) if page.items else call.out.say("No rows.")
+        call.out.show(RowsTable(page.items)) if page.items else call.out.say("No rows.")
         if page.next is not None:
             call.out.say(f"There are more: --cursor {page.next}")
 

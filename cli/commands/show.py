@@ -67,7 +67,7 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
     assert isinstance(nodes, list)
     assert isinstance(timeline, dict)
     rows = in_flow_order([each for each in nodes if isinstance(each, dict)], edges, entry)
-    call.out.show(run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(rows, edges, entry))
+    call.out.show(*run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(rows, edges, entry))
     if timeline["visits"]:
         call.out.show("", Text("Timeline", style="bold"), TimelineChart(timeline, now))
 

@@ -33,7 +33,7 @@ def command(call: Invocation, run: str | None) -> None:
         return
     from runwright.cli.rendering.statuses import run_facts
 
-    call.out.show(run_facts(status, time.time_ns() // 1000))
+    call.out.show(*run_facts(status, time.time_ns() // 1000))
 
 
 def _overview(call: Invocation) -> None:
@@ -49,4 +49,4 @@ def _overview(call: Invocation) -> None:
         return
     from runwright.cli.rendering.statuses import overview
 
-    call.out.show(overview(page.items, time.time_ns() // 1000, ended=ended))
+    call.out.show(*overview(page.items, time.time_ns() // 1000, ended=ended))

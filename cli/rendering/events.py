@@ -8,7 +8,7 @@ from rich.text import Text
 
 from runwright.cli.rendering.marks import BAD, BUSY, DOUBT, GOOD, HELD, QUIET
 from runwright.cli.rendering.statuses import short_id
-from runwright.cli.rendering.text import clean, local_time, one_line
+from runwright.cli.rendering.text import clean, local_time, one_line, rfc3339
 
 if TYPE_CHECKING:
     from runwright.eventstore.envelope import RecordedEvent
@@ -19,6 +19,8 @@ _ENDINGS: Mapping[str, str] = {
 }  # fmt: skip
 #: Longer hexadecimal digests and IDs are cut in the middle of a line; `--json` has them whole.
 _LONG = 24
+#: The facts that tell most stand first.
+_FIRST = ("path", "outcome", "reason", "code", "next", "visit", "attempt", "workflow", "effect_type", "operation")
 
 
 def event_line(recorded: "RecordedEvent", now: int) -> Text:
@@ -50,11 +52,11 @@ def subject(stream: str) -> str:
 def facts(recorded: "RecordedEvent") -> str:
     """The facts in an event's data, without what is absent."""
     data = json.loads(recorded.data)
-    return "  ".join(
-        f"{name}={_value(each)}"
-        for name, each in data.items()
-        if each not in (None, "", []) and not isinstance(each, dict)
-    )
+    order = [*(name for name in _FIRST if name in data), *(name for name in data if name not in _FIRST)]
+    shown = [
+        (name, data[name]) for name in order if data[name] not in (None, "", []) and not isinstance(data[name], dict)
+    ]
+    return "  ".join(f"{name}={_time_or_value(name, each)}" for name, each in shown)
 
 
 def value_lines(recorded: "RecordedEvent") -> list[Text]:
@@ -69,6 +71,12 @@ def value_lines(recorded: "RecordedEvent") -> list[Text]:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         lines.append(Text.assemble((f"          {name}  ", QUIET), one_line(text, 2000)))
     return lines
+
+
+def _time_or_value(name: str, value: object) -> str:
+    if name in ("deadline", "due") and isinstance(value, int):
+        return rfc3339(value) or ""
+    return _value(value)
 
 
 def _value(value: object) -> str:

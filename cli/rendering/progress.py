@@ -11,13 +11,16 @@ from rich.text import Text
 
 from runwright.cli.rendering.marks import HELD, QUIET, sign, style_of
 from runwright.cli.rendering.statuses import short_id
-from runwright.cli.rendering.text import clean, one_line, span
+from runwright.cli.rendering.text import clean, local_time, one_line, span
 from runwright.eventstore.values import Json, JsonObject
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from runwright.eventstore.envelope import RecordedEvent
+
+#: Park reasons that go on by themselves; every other one ends what is shown, and stands in the lines after it.
+_GOES_ON = frozenset({"worker_crashed", "host_stopped", "orphaned"})
 
 
 class Progress:
@@ -43,6 +46,7 @@ class Progress:
         self._node: str | None = None
         self._update = ""
         self._note = ""
+        self._idle = ""
         self._spinner = Spinner("dots", style=style_of("running"))
         self._live = Live(get_renderable=self._current, console=console, transient=True, refresh_per_second=8)
         self._watched = live
@@ -76,19 +80,21 @@ class Progress:
             case "node.started":
                 self._node = str(data["path"])
                 self._started[self._node] = recorded.at
-                self._update = ""
+                self._update = self._idle = ""
             case "node.updated":
                 self._update = update_words(recorded.body)
             case "node.finished":
                 self._finished(recorded, data)
             case "effect.ambiguous":
-                self._print(sign("ambiguous"), "an effect of", str(self._node), "may have happened", "")
+                self._print(sign("ambiguous"), str(self._node), "", "its effect may have happened, or not", "")
             case "run.parked":
                 self._parked(data)
             case "timer.set" if data.get("kind") in ("wait", "retry"):
                 due = data.get("due")
-                length = span(due - recorded.at) if isinstance(due, int) else ""
-                self._print(sign("waiting"), str(self._node), "", f"{data['kind']} of {length}", "")
+                if isinstance(due, int):
+                    self._idle = f"until {local_time(due, self._now())}"
+                    words = f"{'waits' if data['kind'] == 'wait' else 'tries again in'} {span(due - recorded.at)}"
+                    self._print(sign("waiting"), str(self._node), "", words, "")
             case "run.paused":
                 self._print(sign("paused"), "paused", "", "", "")
             case _:
@@ -105,9 +111,8 @@ class Progress:
 
     def _parked(self, data: JsonObject) -> None:
         self._node = None
-        if data["reason"] not in ("waiting", "paused"):
-            detail = f": {data['detail']}" if data.get("detail") else ""
-            self._print(sign("parked"), "parked", "", f"{data['reason']}{detail}", "")
+        if data["reason"] in _GOES_ON:
+            self._print(sign("parked"), "interrupted", "", f"{data['reason']}: goes on by itself", "")
 
     def _print(self, mark: Text, name: str, again: str, words: str, took: str) -> None:
         line = Text.assemble("  ", (f"{self._run}  " if self._run else "", QUIET), mark, " ", clean(name))
@@ -121,7 +126,7 @@ class Progress:
         assert isinstance(frame, Text)
         line = Text.assemble("  ", frame, " ", no_wrap=True, overflow="ellipsis")
         if self._node is None:
-            line.append(self._note or "…", style=QUIET)
+            line.append(self._note or self._idle or "…", style=QUIET)
             return line
         line.append(clean(self._node))
         line.append("  " + span(self._now() - self._started[self._node]), style=QUIET)

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark
-from runwright.cli.rendering.rows import rows_table
+from runwright.cli.rendering.rows import RowsTable
 from runwright.cli.rendering.tables import plain_table
 from runwright.cli.rendering.text import clean
 from runwright.eventstore.values import Json, JsonObject
@@ -45,7 +45,7 @@ def replay_screen(document: JsonObject, last: int) -> list[RenderableType]:
         parts += ["", _effects(tables["effects"])]
     for name, rows in tables.items():
         if rows and name not in _SHOWN_ELSEWHERE:
-            parts += ["", Text(name, style="bold"), rows_table(rows, leave_out={"run_id"})]
+            parts += ["", Text(name, style="bold"), RowsTable(rows, leave_out={"run_id"})]
     return parts
 
 

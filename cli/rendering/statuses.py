@@ -1,10 +1,11 @@
 """Runs as people see them: one run's facts, the table, and what runs, waits or is stuck."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -18,11 +19,18 @@ if TYPE_CHECKING:
 
 #: How many characters of an ID lists print: the first ten are time, the last ones tell runs apart.
 SHORT = 6
+#: The same for effects where a line to type names one.
+EFFECT = 12
+_LONG_ID = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def short_id(run_id: str) -> str:
     """The part of an ID that lists print."""
     return run_id[-SHORT:]
+
+
+def _short_name(match: re.Match[str]) -> str:
+    return match[0][-EFFECT:]
 
 
 def us(moment: datetime) -> int:
@@ -80,13 +88,13 @@ def why(status: "Status") -> str:
     """Why a run stands where it stands, in words; empty where there is nothing to say."""
     if status.error is not None:
         return f"{status.error.code}: {status.error.message}"
-    if status.reason is not None:
+    if status.reason is not None and (status.reason.code != status.status or status.reason.detail):
         detail = f": {status.reason.detail}" if status.reason.detail else ""
         return f"{status.reason.code}{detail}"
     return ""
 
 
-def run_facts(status: "Status", now: int) -> RenderableType:
+def run_facts(status: "Status", now: int) -> list[RenderableType]:
     """One run's facts: a heading, a few lines, and what to type next."""
     heading = Text.assemble(mark(status.status), "  ", (clean(status.workflow), "bold"), "  ", (status.run_id, QUIET))
     facts = Table.grid(padding=(0, 2))
@@ -97,7 +105,7 @@ def run_facts(status: "Status", now: int) -> RenderableType:
     parts: list[RenderableType] = [heading, Padding(facts, (0, 0, 0, 2))]
     if status.next:
         parts += [Text("  next", style=QUIET), *next_lines(status.next)]
-    return Group(*parts)
+    return parts
 
 
 def _facts(status: "Status", now: int) -> list[tuple[str, str]]:
@@ -125,11 +133,14 @@ def _facts(status: "Status", now: int) -> list[tuple[str, str]]:
 
 
 def next_lines(lines: Sequence[str]) -> list[RenderableType]:
-    """Lines to type, each whole on its own line so that it can be copied."""
-    return [Text(f"    {clean(line)}", style="bold", no_wrap=True, overflow="ignore") for line in lines]
+    """Lines to type, each whole so that it can be copied; an effect is named by the end of its ID."""
+    return [
+        Text(f"    {_LONG_ID.sub(_short_name, clean(line))}", style="bold", no_wrap=True, overflow="ignore")
+        for line in lines
+    ]
 
 
-def overview(statuses: Sequence["Status"], now: int, *, ended: Sequence["Status"]) -> RenderableType:
+def overview(statuses: Sequence["Status"], now: int, *, ended: Sequence["Status"]) -> list[RenderableType]:
     """What runs, what waits for you, what is stuck, each with the line to type.
 
     Args:
@@ -151,12 +162,12 @@ def overview(statuses: Sequence["Status"], now: int, *, ended: Sequence["Status"
     if ended:
         parts.append(Text("Ended lately", style="bold"))
         parts += [_line(each, us(each.finished_at or each.created_at), now) for each in ended]
-    return Group(*parts)
+    return parts
 
 
 def group_of(status: "Status") -> str:
     """The group of the overview that a live run belongs to."""
-    if status.status == "ambiguous" or status.requests:
+    if status.status in ("ambiguous", "paused") or status.requests:
         return "Waits for you"
     if status.status == "running":
         return "Runs"

@@ -36,14 +36,14 @@ class TimelineChart:
         begin = min((first for each in spans for _, first, _ in each), default=0)
         end = max((last for each in spans for _, _, last in each), default=begin)
         names = [_name(each) for each in visits]
-        width = max(10, min(48, options.max_width - max((len(each) for each in names), default=0) - 20))
+        width = max(10, min(48, options.max_width - max((len(each) for each in names), default=0) - 22))
         table = Table.grid(padding=(0, 1))
-        for _ in range(4):
+        for _ in range(5):
             table.add_column(no_wrap=True)
-        table.columns[3].justify = "right"
+        table.columns[4].justify = "right"
         for visit, name, own in zip(visits, names, spans, strict=True):
             running = sum(last - first for _, first, last in own)
-            table.add_row(_sign(visit), Text(name), bar(own, begin, end, width), Text(span(running), style=QUIET))
+            table.add_row(" ", _sign(visit), Text(name), bar(own, begin, end, width), Text(span(running), style=QUIET))
         if self._dropped:
             yield Text(f"  {self._dropped} older visits are not drawn", style=QUIET)
         yield table
