@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+
 from support.crash_world import FLOWS, When, run_program
 from support.driving_on import check_ledger, check_store, drive_on, look_at
 
@@ -35,15 +36,18 @@ def test_killed_at_every_commit(flow: str, when: When, tmp_path: Path) -> None:
     """The reopened engine goes on from every commit boundary to the same terminal facts."""
     expected, commits = undisturbed(flow)
     assert commits < MOST
+    kills = 0
     for number in range(1, commits + 1):
         home, ledger = tmp_path / f"state-{number}", tmp_path / f"ledger-{number}"
         killed = run_program(home, flow, ledger, (number, when))
         # Group commit may do the same work in fewer commits than the first time.
         assert killed in (0, -signal.SIGKILL)
+        kills += killed != 0
         wreck = look_at(home, ledger)
         assert drive_on(home, flow, ledger) == expected, f"killed {when} commit {number}"
         check_ledger(wreck, ledger, kills=1)
         check_store(home)
+    assert kills > commits / 2
 
 
 @pytest.mark.parametrize("first", range(3, 3 + round(6 * DEPTH)))

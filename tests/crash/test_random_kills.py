@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from support.crash_world import FLOWS, run_program, start_program
 from support.driving_on import check_ledger, check_store, drive_on, look_at
 

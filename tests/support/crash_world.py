@@ -156,7 +156,8 @@ def _watch_commits(crash: tuple[int, When] | None) -> list[int]:
 
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["support.crash_world"])
+# What an installed package can import; this module itself is on no path that the fork server knows.
+_context.set_forkserver_preload(["runwright.engine.embedded.engine"])
 
 
 def start_program(

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-from support.crash_world import FLOWS, KEY, LEDGER, lines
 
 from runwright import Engine
 from runwright.engine.reading.reader import Reader
-from runwright.eventstore.errors import StoreMissing
+from runwright.eventstore.errors import StoreMissing, StoreUnavailable
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.verify import verify_store
 from runwright.projections.verify import verify as verify_projections
+from support.crash_world import FLOWS, KEY, LEDGER, lines
 
 
 @frozen
@@ -30,7 +30,8 @@ def look_at(home: Path, ledger: Path) -> Wreck:
     try:
         with Reader.open(home) as reader:
             ends = [each.event for each in reader.events(types=["node.finished"])]
-    except StoreMissing:
+    except (StoreMissing, StoreUnavailable):
+        # Killed before there was a log, or in the middle of making one, which only the next holder can finish.
         ends = []
     finished = {(end.path, end.visit) for end in ends if isinstance(end, NodeFinished)}
     return Wreck(frozenset(finished), happened)
@@ -57,10 +58,13 @@ def drive_on(home: Path, flow: str, ledger: Path) -> dict[str, Any]:
             else:
                 engine.resume(run_id)
         (terminal,) = engine.query("terminal").items
-        facts = {"outcome": terminal["outcome"], "code": terminal["code"], "fingerprint": bool(terminal["fingerprint"])}
-        facts["output"] = outcome.output
-        facts["path"] = outcome.path
-    return facts
+        return {
+            "outcome": terminal["outcome"],
+            "code": terminal["code"],
+            "fingerprint": bool(terminal["fingerprint"]),
+            "output": outcome.output,
+            "path": outcome.path,
+        }
 
 
 def check_store(home: Path) -> None:
