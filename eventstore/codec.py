@@ -4,20 +4,23 @@ The generated functions take the straight path only. Whatever does not fit it, w
 to the slow path, which knows how to name the field.
 """
 
+import functools
 import json
 import types
 import typing
 from collections.abc import Callable, Mapping
 from json.encoder import encode_basestring as _quoted
-from typing import Any, Never, cast
+from typing import TYPE_CHECKING, Any, Never, cast
 
 import attrs
-import cattrs
 
 from runwright.eventstore.errors import EventUnreadable, PayloadTooLarge, UnknownEvent, ValueRefused
 from runwright.eventstore.events.event import JSON, TEXT, Content, Event, body_fields
 from runwright.eventstore.events.registry import REGISTRY
 from runwright.eventstore.values import MAX_DATA, encode
+
+if TYPE_CHECKING:
+    import cattrs
 
 _parse = json.JSONDecoder().decode
 
@@ -323,15 +326,20 @@ def _explain_read(cls: type[Any], data: object) -> str:
         return f"missing field {missing[0]}"
     if unknown := sorted(data.keys() - names):
         return f"unknown field {unknown[0]}"
+    import cattrs  # takes a while to import, and only what is damaged needs it
+
     try:
-        _slow.structure(data, cls)
+        _slow_converter().structure(data, cls)
     except (cattrs.ClassValidationError, cattrs.IterableValidationError) as error:
         return cattrs.transform_error(error)[0]
     return "a field has another type than its class declares"
 
 
-def _slow_converter() -> cattrs.Converter:
+@functools.cache
+def _slow_converter() -> "cattrs.Converter":
     """Make a converter that takes exact types only and names the path of what it refuses."""
+    import cattrs
+
     converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
 
     def exact(kind: type[Any]) -> Callable[[Any, Any], Any]:
@@ -345,6 +353,3 @@ def _slow_converter() -> cattrs.Converter:
     for kind in (str, int, bool):
         converter.register_structure_hook(kind, exact(kind))
     return converter
-
-
-_slow = _slow_converter()

@@ -61,7 +61,7 @@ class Writer:
         self.queue = Queue()
         self.failed: StoreError | None = None
         self._path = path
-        self._wal = wal
+        self.wal = wal
         self._watched = [os.fspath(path), f"{path}-wal"] if wal else [os.fspath(path)]
         self._control = control
         self._empty = empty
@@ -315,7 +315,7 @@ class Writer:
     # --- the connection -----------------------------------------------------------------------------------
 
     def _connect(self) -> sqlalchemy.Connection:
-        connection = database.connect_writer(self._path, wal=self._wal)
+        connection = database.connect_writer(self._path, wal=self.wal)
         self._driver = database.driver(connection)
         self._ground = None
         self._data_version = database.data_version(connection)

@@ -457,6 +457,7 @@ def test_a_network_file_system_is_refused_unless_somebody_insists(stopped: Path,
         log.transact(appending("run/a")).result()
         assert log.home.log.read_bytes()[18:20] == b"\1\1"
         assert not log.home.log.with_name("log.sqlite-wal").exists()
+        assert log.without_wal
         with LogReader.open(stopped) as reader:
             assert reader.head() == log.head()
     assert (stopped / "log.sqlite").read_bytes()[18:20] == b"\1\1"
