@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from runwright.cli.endings import worst
@@ -34,20 +35,19 @@ def steer(call: Invocation, action: str, runs: Sequence[str], command_of: "Calla
     """
     with reading(call) as store:
         named = [_named(call, store, text) for text in runs]
-    documents: list[JsonObject] = []
-    codes: list[int] = []
-    position: int | None = None
-    with holding(call) as holder:
-        for found in named:
-            document, code = _one(call, holder, action, found, command_of)
-            documents.append(document)
-            codes.append(code)
-        position = holder.reader.head().position
+        position = store.head().position
+    with ExitStack() as stack:
+        # Where no name means a run, nothing is asked for, and nobody has to give the store away.
+        holder = stack.enter_context(holding(call)) if any(isinstance(each, str) for each in named) else None
+        answers = [_one(call, holder, action, found, command_of) for found in named]
+        if holder is not None:
+            position = holder.reader.head().position
+    documents = [document for document, _ in answers]
     if call.out.as_json and len(runs) == 1:
         call.out.document(documents[0])
     elif call.out.for_machines:
         print_list(call.out, documents, position=position)
-    return worst(codes)
+    return worst(code for _, code in answers)
 
 
 def _named(call: Invocation, store: "Reader", text: str) -> str | Failure:
@@ -62,7 +62,7 @@ def _named(call: Invocation, store: "Reader", text: str) -> str | Failure:
 
 def _one(
     call: Invocation,
-    holder: "Holder",
+    holder: "Holder | None",
     action: str,
     found: str | Failure,
     command_of: "Callable[[str], ClientCommand]",
@@ -70,6 +70,7 @@ def _one(
     try:
         if isinstance(found, Failure):
             raise Refused(found)
+        assert holder is not None
         change = ask(holder, command_of(found))
     except Exception as error:
         failure = failure_of(error)

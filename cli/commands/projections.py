@@ -56,7 +56,9 @@ def rebuild(call: Invocation, names: Sequence[str]) -> None:
     from runwright.cli.holding import holding
     from runwright.cli.rendering.text import plural
     from runwright.projections.rebuild import rebuild as make_anew
+    from runwright.projections.verify import control_named
 
+    control_named(names or None)  # a wrong name changes nothing, not even who held the store last
     with reading(call):
         pass  # where there is no store, none is made
     with holding(call) as holder, counted(call.out, "rebuilding") as progress:

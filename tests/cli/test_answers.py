@@ -5,14 +5,43 @@ import os
 from pathlib import Path
 
 import pytest
+
 from support.command_line import CommandLine
 
 SECRET = "hunter2-marker"
 ESCAPES = "\x1b]0;evil\x07\x1b[2J\x9b31m"
 
 
+#: Every line is a mistake; none of them may change anything.
+MISTAKES: tuple[tuple[str, ...], ...] = (
+    ("nonsense",), ("run",), ("run", ""), ("run", "a/../../b"), ("run", "/abs/../x.py"), ("run", '\x00'),
+    ("run", "x" * 5000), ("run", "%2e%2e/x.py"), ("run", '..\\x.py'), ("run", "sample", "greet", "extra"),
+    ("run", "sample"), ("run", "sample", "-i", "NaN"), ("run", "sample", "-i", '{"a": 1e400}'),
+    ("run", "sample", "-i", "@/nowhere"), ("run", "sample", "-i", '"text"'), ("run", "sample", "-i", "[1]"),
+    ("run", "sample", "t", "--agent", "acp:x"), ("run", "sample", "t", "--timeout", "soon"),
+    ("start", "sample", "t", "--key", "a/b"), ("start", "sample", "t", "--key", ""), ("status", "../x"),
+    ("status", "x" * 5000), ("status", '\x1b[31m'), ("show", "zzzz", "../x"), ("logs", "../../etc"),
+    ("output", "/abs"), ("effect", "../x"), ("effect", "zz"), ("events", "--after", "-1"),
+    ("events", "--after", "9" * 40), ("events", "--type", "zzz"), ("events", "-f", "--json"),
+    ("runs", "--follow", "--json"), ("runs", "--since", "never"), ("runs", "--limit", "0"), ("query", "zzz"),
+    ("query", "runs", "--where", "nope=1"), ("query", "runs", "--where", "status"),
+    ("query", "runs", "--sort", "nope"), ("query", "runs", "--cursor", "x"),
+    ("query", "runs", "--where", "steps=many"), ("query", "runs", "--csv", "--json"), ("replay", "zzzz"),
+    ("replay", "zzzz", "--from", "/nowhere"), ("replay", "zzzz", "--at", "0"), ("projections", "verify", "zzz"),
+    ("projections", "rebuild", "zzz"), ("projections", "zzz"), ("log", "verify", "/nowhere"),
+    ("log", "verify", "--head", "1:2"), ("log", "export", "--json"), ("log", "export", "-o", ""),
+    ("log", "export", "zzzz"), ("log", "redact", "zzzz"), ("log", "redact", "zzzz", "--reason", "x"),
+    ("store", "backup", ""), ("store", "import", "/nowhere", "--home", "n"), ("config", "zzz"),
+    ("config", "capacity", "many"), ("config", "agents.a/b", "console"), ("config", "capacity", "1", "--unset"),
+    ("completion", "tcsh"), ("init", ""), ("check", "zzz"), ("check", "sample", "-i", "nope"), ("wait", "zzzz"),
+    ("wait",), ("pause", "zzzz"), ("cancel", "zzzz"), ("resume", "zzzz"),
+    ("resolve", "zzzz", "done", "--reason", "x"), ("resolve", "aaaa", "maybe", "--reason", "x"),
+    ("runs", "--project", "/nowhere"), ("runs", "--home", ""),
+)  # fmt: skip
+
+
 def test_the_output_comes_last_on_stdout(cli: CommandLine) -> None:
-    """stdout is the output alone; what happened is told on stderr."""
+    """Stdout is the output alone; what happened is told on stderr."""
     answer = cli("run", "sample", "greet")
     assert answer.out == "delivered greet\n"
     assert "deliver" in answer.err
@@ -81,44 +110,20 @@ def test_a_run_of_this_folder_is_the_last_without_a_project(
     assert cli("status", "@last", "--json").document["run_id"] == run_id
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        ["nonsense"], ["run"], ["run", ""], ["run", "a/../../b"], ["run", "/abs/../x.py"], ["run", "\0"],
-        ["run", "x" * 5000], ["run", "%2e%2e/x.py"], ["run", "..\\x.py"], ["run", "sample", "greet", "extra"],
-        ["run", "sample"], ["run", "sample", "-i", "NaN"], ["run", "sample", "-i", '{"a": 1e400}'],
-        ["run", "sample", "-i", "@/nowhere"], ["run", "sample", "-i", '"text"'], ["run", "sample", "-i", "[1]"],
-        ["run", "sample", "t", "--agent", "acp:x"], ["run", "sample", "t", "--timeout", "soon"],
-        ["start", "sample", "t", "--key", "a/b"], ["start", "sample", "t", "--key", ""],
-        ["status", "../x"], ["status", "x" * 5000], ["status", "\x1b[31m"], ["show", "zzzz", "../x"],
-        ["logs", "../../etc"], ["output", "/abs"], ["effect", "../x"], ["effect", "zz"],
-        ["events", "--after", "-1"], ["events", "--after", "9" * 40], ["events", "--type", "zzz"],
-        ["events", "-f", "--json"], ["runs", "--follow", "--json"], ["runs", "--since", "never"],
-        ["runs", "--limit", "0"], ["query", "zzz"], ["query", "runs", "--where", "nope=1"],
-        ["query", "runs", "--where", "status"], ["query", "runs", "--sort", "nope"], ["query", "runs", "--cursor", "x"],
-        ["query", "runs", "--where", "steps=many"], ["query", "runs", "--csv", "--json"],
-        ["replay", "zzzz"], ["replay", "zzzz", "--from", "/nowhere"], ["replay", "zzzz", "--at", "0"],
-        ["projections", "verify", "zzz"], ["projections", "rebuild", "zzz"], ["projections", "zzz"],
-        ["log", "verify", "/nowhere"], ["log", "verify", "--head", "1:2"], ["log", "export", "--json"],
-        ["log", "export", "-o", ""], ["log", "export", "zzzz"], ["log", "redact", "zzzz"],
-        ["log", "redact", "zzzz", "--reason", "x"], ["store", "backup", ""], ["store", "import", "/nowhere", "--home", "n"],
-        ["config", "zzz"], ["config", "capacity", "many"], ["config", "agents.a/b", "console"], ["config", "capacity", "1", "--unset"],
-        ["completion", "tcsh"], ["init", ""], ["check", "zzz"], ["check", "sample", "-i", "nope"], ["wait", "zzzz"], ["wait"],
-        ["pause", "zzzz"], ["cancel", "zzzz"], ["resume", "zzzz"], ["resolve", "zzzz", "done", "--reason", "x"],
-        ["resolve", "aaaa", "maybe", "--reason", "x"], ["runs", "--project", "/nowhere"], ["runs", "--home", ""],
-    ],
-)  # fmt: skip
-def test_bad_input_is_a_sentence(cli: CommandLine, line: list[str]) -> None:
-    """Every mistake is one sentence with exit 2, in words on stderr or as one document on stdout."""
+def test_bad_input_is_a_sentence(cli: CommandLine) -> None:
+    """Every mistake is one sentence with exit 2, in words on stderr or as one document on stdout; nothing changes."""
     cli("start", "sample", "t")
-    if "--json" not in line:
-        words = cli(*line, code=2)
-        assert words.out == ""
-        assert words.err.startswith("error: ")
-        assert "\x1b" not in words.err
-    failure = cli(line[0], "--json", *line[1:], code=2).document["error"]
-    assert set(failure) == {"code", "message", "hint"}
-    assert failure["message"].endswith((".", "!", "?", ":"))
+    head = cli("log", "head").out
+    for line in MISTAKES:
+        if "--json" not in line:
+            words = cli(*line, code=2)
+            assert words.out == ""
+            assert words.err.startswith("error: ")
+            assert "\x1b" not in words.err
+        failure = cli(line[0], "--json", *line[1:], code=2).document["error"]
+        assert set(failure) == {"code", "message", "hint"}
+        assert failure["message"].endswith((".", "!", "?", ":"))
+        assert cli("log", "head").out == head, line
 
 
 def test_json_is_one_document_whatever_happens(cli: CommandLine) -> None:

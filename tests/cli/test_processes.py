@@ -1,0 +1,263 @@
+"""The command line as processes: Ctrl-C, kill, pipes that close, terminals, and two processes on one store."""
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+FLOWS = Path(__file__).parent / "flows"
+LIMIT = 30.0
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; fail when it takes too long."""
+    end = time.monotonic() + LIMIT
+    while not holds():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(0.01)
+
+
+class Project:
+    """A project folder with the gated workflow, and processes in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ledger = folder / "ledger"
+        self._started: list[subprocess.Popen[str]] = []
+        shutil.copy(FLOWS / "gate.py", folder / "gate.py")
+        self.environment = {
+            **os.environ,
+            "RUNWRIGHT_HOME": str(folder / "home"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "COLUMNS": "100",
+        }
+
+    def begin(self, *line: str) -> "subprocess.Popen[str]":
+        """Begin a command, in a process group of its own."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "runwright.cli.main", *line],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self._started.append(process)
+        return process
+
+    def run(self, *line: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+        """Run a command to its end and check its exit code."""
+        process = self.begin(*line)
+        out, err = process.communicate(timeout=LIMIT)
+        assert process.returncode == code, (line, out, err)
+        return subprocess.CompletedProcess(line, code, out, err)
+
+    def until_first(self) -> None:
+        """Wait until the first node runs."""
+        until(lambda: self.ledger.exists() and "first" in self.ledger.read_text())
+
+    def go(self) -> None:
+        """Let the first node go on."""
+        (self.folder / "go").touch()
+
+    def close(self) -> None:
+        """End whatever still runs, by the process groups that were started here."""
+        for process in self._started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """A project folder."""
+    made = Project(tmp_path)
+    yield made
+    made.close()
+
+
+def test_the_first_interrupt_pauses_and_keeps_showing(project: Project) -> None:
+    """Ctrl-C lets the step end, starts no further one, and says how to go on; `resume` carries it to its end."""
+    process = project.begin("run", "gate.py")
+    project.until_first()
+    process.send_signal(signal.SIGINT)
+    until(lambda: json.loads(project.run("query", "runs", "--json").stdout)["items"][0]["pause_requested"])
+    project.go()
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 5, err
+    assert out == ""
+    assert "runwright resume" in err
+    assert project.ledger.read_text() == "first\n"
+    assert project.run("resume", "@last").stdout == "second\n"
+    assert project.ledger.read_text() == "first\nsecond\n"
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_the_second_interrupt_leaves(project: Project, flags: tuple[str, ...]) -> None:
+    """The second Ctrl-C ends the process with 130 at once, though its code cannot be stopped, and says how to go on."""
+    process = project.begin("run", "gate.py", *flags)
+    project.until_first()
+    process.send_signal(signal.SIGINT)
+    until(lambda: json.loads(project.run("query", "runs", "--json").stdout)["items"][0]["pause_requested"])
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130, err
+    if flags:
+        assert any("runwright resume" in line for line in json.loads(out)["next"])
+    else:
+        assert out == ""
+        assert "runwright resume" in err
+    project.go()
+    assert project.run("resume", "@last").stdout == "second\n"
+    # The step under way when its process left is run again; the one after it once.
+    assert project.ledger.read_text().split() == ["first", "first", "second"]
+
+
+def test_an_interrupt_elsewhere_only_leaves(project: Project) -> None:
+    """Ctrl-C in `wait` exits 130 and changes nothing."""
+    project.run("start", "gate.py")
+    head = project.run("log", "head").stdout
+    process = project.begin("wait", "@last")
+    assert process.stderr is not None
+    assert "Nothing drives run" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert project.run("log", "head").stdout == head
+
+
+def test_a_held_store_answers_with_its_process(project: Project) -> None:
+    """While a process drives a run, others read beside it; what would change it names the process and the next step."""
+    process = project.begin("run", "gate.py")
+    project.until_first()
+    writers: tuple[tuple[str, ...], ...] = (("pause", "@last"), ("cancel", "@last"), ("resume", "@last"), ("start", "gate.py"))
+    for line in writers:
+        answer = project.run(*line, "--json", code=4)
+        failure = json.loads(answer.stdout)["error"]
+        assert failure["code"] == "store_in_use"
+        assert str(process.pid) in failure["message"]
+        assert failure["hint"]
+    assert json.loads(project.run("status", "@last", "--json").stdout)["status"] == "running"
+    assert json.loads(project.run("store", "status", "--json").stdout)["pid"] == process.pid
+    readers: tuple[tuple[str, ...], ...] = (
+        ("runs",),
+        ("events",),
+        ("log", "verify"),
+        ("projections", "verify"),
+        ("show", "@last"),
+        ("replay", "@last"),
+    )
+    for line in readers:
+        project.run(*line)
+    waiting = project.begin("wait", "@last")
+    project.go()
+    assert process.communicate(timeout=LIMIT)[0] == "second\n"
+    waiting.communicate(timeout=LIMIT)
+    assert waiting.returncode == 0
+
+
+def test_killed_and_resumed(project: Project) -> None:
+    """A run whose process was killed shows what to type, and goes on without repeating a finished node."""
+    process = project.begin("run", "gate.py")
+    project.until_first()
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    status = json.loads(project.run("status", "@last", "--json").stdout)
+    assert status["next"][0].startswith("runwright resume ")
+    project.go()
+    assert project.run(*status["next"][0].split()[1:]).stdout == "second\n"
+    assert project.ledger.read_text().split() == ["first", "first", "second"]
+
+
+def test_a_time_limit_leaves_the_run_to_be_resumed(project: Project) -> None:
+    """`--timeout` exits 5; the run stops at its next step and goes on from there."""
+    process = project.begin("run", "gate.py", "--timeout", "0.5")
+    project.until_first()
+    project.go()
+    process.communicate(timeout=LIMIT)
+    assert process.returncode in (0, 5)
+    if process.returncode == 5:
+        assert project.run("resume", "@last").stdout == "second\n"
+    assert project.ledger.read_text().split().count("second") == 1
+
+
+def test_a_closed_pipe_is_no_error(project: Project) -> None:
+    """Whoever reads only the first line ends the command quietly."""
+    project.go()
+    project.run("run", "gate.py")
+    for line in ("events --jsonl", "events", "log export", "query"):
+        done = subprocess.run(
+            f'"{sys.executable}" -m runwright.cli.main {line} | head -n 1',
+            shell=True,
+            cwd=project.folder,
+            env=project.environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stderr == ""
+        assert done.stdout
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_a_terminal_gets_colours_and_no_data_steers_it(project: Project, colour: bool) -> None:
+    """At a terminal the screens have colours, without NO_COLOR; data cannot add a sequence of its own."""
+    (project.folder / "evil.py").write_text(
+        "from runwright import Context, Workflow\n"
+        "evil = Workflow('evil')\n"
+        "@evil.compute\n"
+        "def first(ctx: Context) -> str:\n    return 'title \\x1b]0;evil\\x07 \\x9b2J'\n"
+        "evil.entry(first)\n"
+    )
+    project.environment.pop("NO_COLOR", None)
+    project.environment["TERM"] = "xterm-256color"
+    if not colour:
+        project.environment["NO_COLOR"] = "1"
+    shown = b""
+    for line in (
+        ("run", "evil.py"),
+        ("output", "@last"),
+        ("show", "@last"),
+        ("events", "@last", "--values", "--jsonl"),
+    ):
+        shown += at_terminal(project, *line)
+    assert b"\x1b]0;" not in shown
+    assert b"\x07" not in shown
+    assert "\x9b".encode() not in shown
+    assert (b"\x1b[38;5;" in shown or b"\x1b[32" in shown) is colour
+
+
+def at_terminal(project: Project, *line: str) -> bytes:
+    """Run a command at a terminal and answer all that it wrote there."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "runwright.cli.main", *line],
+        cwd=project.folder,
+        env=project.environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    written = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:
+            break  # Linux says so when the other side was closed
+        if not part:
+            break
+        written += part
+    os.close(ours)
+    assert process.wait(timeout=LIMIT) == 0, written
+    return written
