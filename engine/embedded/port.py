@@ -112,8 +112,10 @@ class EmbeddedPort:
         match transition:
             case StartNode():
                 self._open = (transition.path, transition.visit, transition.attempt)
+                self._plan()
             case FinishNode():
                 self._open = (None, 0, 0)
+                self._updates.end(transition.path, transition.visit, transition.attempt)
             case ExitWorker():
                 self.exited = transition
             case _:
@@ -141,8 +143,9 @@ class EmbeddedPort:
         self._flush = None
         if taken := self._updates.take(*self._open):
             self._flushing = self._loop.create_task(self._write_out(taken))
-        else:
+        elif self._updates.delay:
             self._plan()
+        # Else what waits belongs to an attempt that is about to start, and goes with its start.
 
     async def _write_out(self, taken: Sequence[WorkerTransition]) -> None:
         try:

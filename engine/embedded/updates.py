@@ -34,6 +34,7 @@ class UpdateBuffer:
         self._wake = wake
         self._waiting: dict[_Slot, Json] = {}
         self._keys: set[str] = set()
+        self._over: set[tuple[str, int, int]] = set()
         self._tokens = float(BURST)
         self._filled = monotonic()
         self._lock = threading.Lock()
@@ -43,6 +44,8 @@ class UpdateBuffer:
     def put(self, path: str, visit: int, attempt: int, key: str, update: Json) -> None:
         """Take an update; one over a limit is counted and left out, because progress must never fail a node."""
         with self._lock:
+            if (path, visit, attempt) in self._over:
+                return
             if not self._fits(key, update):
                 self.refused += 1
                 return
@@ -55,15 +58,21 @@ class UpdateBuffer:
         if first:
             self._wake()
 
+    def end(self, path: str, visit: int, attempt: int) -> None:
+        """Learn that an attempt is over: what comes for it now, from a function that outlived it, is dropped."""
+        with self._lock:
+            self._over.add((path, visit, attempt))
+            for slot in list(self._waiting):
+                if (slot.path, slot.visit, slot.attempt) in self._over:
+                    del self._waiting[slot]
+
     def take(self, path: str | None, visit: int, attempt: int) -> list[UpdateNode]:
-        """Take what may be written now for the open attempt; what belongs to another attempt is dropped."""
+        """Take what may be written now for the open attempt; one that is about to start keeps its own."""
         with self._lock:
             self._refill()
             taken: list[UpdateNode] = []
             for slot in list(self._waiting):
-                if (slot.path, slot.visit, slot.attempt) != (path, visit, attempt):
-                    del self._waiting[slot]
-                elif self._tokens >= 1:
+                if (slot.path, slot.visit, slot.attempt) == (path, visit, attempt) and self._tokens >= 1:
                     self._tokens -= 1
                     taken.append(
                         UpdateNode(

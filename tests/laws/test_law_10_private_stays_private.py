@@ -1,0 +1,193 @@
+"""Law 10: inputs, prompts, outputs and tokens never appear in errors, logs, status or process titles."""
+
+import logging
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwright import (
+    AgentRequest,
+    CallableAgent,
+    Command,
+    Context,
+    Engine,
+    EngineError,
+    JsonObject,
+    Uncertain,
+    Workflow,
+)
+from runwright.engine.errors import InputInvalid
+from runwright.projections.control.registry import CONTROL
+
+#: One word for each private value that a run can hold.
+WORDS = {
+    "input": "canary-input",
+    "prompt": "canary-prompt",
+    "answer": "canary-answer",
+    "output": "canary-output",
+    "request": "canary-request",
+    "exception": "canary-exception",
+    "command": "canary-command",
+    "reason": "canary-reason",
+    "update": "canary-update",
+}
+CANARY = re.compile("canary")
+
+
+def gossip() -> Workflow[JsonObject]:
+    """A workflow that puts a word of its own into everything private."""
+    workflow: Workflow[JsonObject] = Workflow("gossip")
+
+    @workflow.agent
+    def ask(ctx: Context[JsonObject]) -> str:
+        ctx.update(message=WORDS["update"])
+        return WORDS["prompt"]
+
+    @workflow.compute
+    def think(ctx: Context[JsonObject]) -> str:
+        return WORDS["output"]
+
+    @workflow.shell(recovery="idempotent")
+    def run(ctx: Context[JsonObject]) -> Command:
+        return Command(["/bin/echo", WORDS["command"]], env={"SECRET": WORDS["command"]})
+
+    def asked(ctx: Context[JsonObject]) -> str:
+        return WORDS["request"]
+
+    @workflow.action(request=asked, recovery="manual")
+    def send(ctx: Context[JsonObject], request: str) -> str:
+        raise Uncertain(WORDS["exception"])
+
+    @workflow.compute
+    def fail(ctx: Context[JsonObject]) -> str:
+        raise RuntimeError(WORDS["exception"])
+
+    workflow.entry(ask)
+    workflow.then(ask, think)
+    workflow.then(think, run)
+    workflow.then(run, send)
+    workflow.then(send, fail)
+    return workflow
+
+
+def answer(request: AgentRequest) -> object:
+    """Answer with a private word."""
+    return WORDS["answer"]
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
+    """What the engine wrote into logs that a person reads."""
+    caplog.set_level(logging.INFO)
+    lines: list[str] = []
+    yield lines
+    lines.extend(record.getMessage() for record in caplog.records)
+
+
+@pytest.fixture
+def gossiped(tmp_path: Path) -> Iterator[tuple[Engine, str]]:
+    """A run that has failed after it held every kind of private value."""
+    with Engine.open(tmp_path / "state", agents={"default": CallableAgent(answer)}) as engine:
+        outcome = engine.run(gossip(), {"secret": WORDS["input"]})
+        (effect,) = engine.effects(outcome.run_id, state="ambiguous")
+        engine.resolve(effect.effect, "done", result=WORDS["output"], reason=WORDS["reason"])
+        outcome = engine.wait(outcome.run_id)
+        assert outcome.status == "failed"
+        yield engine, outcome.run_id
+
+
+def test_nothing_shown_holds_a_private_value(gossiped: tuple[Engine, str], caplog: pytest.LogCaptureFixture) -> None:
+    """Status, lists, every projection, replay, control facts and the engine's own log hold none of the words."""
+    engine, run_id = gossiped
+    shown: list[Any] = [
+        engine.status(run_id).document(),
+        [each.document() for each in engine.effects()],
+        engine.reader.runs().document(),
+        engine.replay(run_id),
+        repr(engine.wait(run_id)),
+        *(engine.query(each.name).items for each in CONTROL),
+        *(event.data for event in engine.events()),
+        *(repr(event) for event in engine.events()),
+        *(record.getMessage() for record in caplog.records if record.levelno > logging.DEBUG),
+    ]
+    assert [each for each in map(str, shown) if CANARY.search(each)] == []
+
+
+def test_exports_leave_private_values_out_unless_asked(gossiped: tuple[Engine, str]) -> None:
+    """The default export holds no word; with values it holds all of them."""
+    engine, _ = gossiped
+    assert not [line for line in engine.export() if CANARY.search(line.decode())]
+    everything = b"".join(engine.export(with_values=True)).decode()
+    assert {name for name, word in WORDS.items() if word in everything} >= {
+        "input", "prompt", "answer", "output", "request", "command", "reason", "update",
+    }  # fmt: skip
+
+
+def test_errors_hold_no_value(gossiped: tuple[Engine, str]) -> None:
+    """Whatever is refused names paths, types and codes, and never the value."""
+    engine, run_id = gossiped
+    typed: Workflow[Any] = Workflow("typed", input=dict[str, int])
+    typed.entry(typed.compute(name="node")(lambda ctx: 1))
+    attempts = [
+        lambda: engine.start(typed, {"a": WORDS["input"]}),
+        lambda: engine.start("canary.py", {}),
+        lambda: engine.cancel(run_id, reason=WORDS["reason"]),
+        lambda: engine.resume(run_id),
+        lambda: engine.output(run_id),
+    ]
+    for attempt in attempts[:1] + attempts[2:]:
+        with pytest.raises(EngineError) as refused:
+            attempt()
+        text = f"{refused.value} {refused.value.hint} {getattr(refused.value, 'evidence', '')}"
+        assert not CANARY.search(text)
+    with pytest.raises(InputInvalid) as invalid:
+        attempts[0]()
+    assert invalid.value.path == "$.a"
+
+
+def test_tokens_stand_in_the_store_as_hashes_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file of the state directory holds a claim's token."""
+    tokens: list[str] = []
+    from runwright.engine.embedded import driver
+
+    hashed = driver.token_hash
+
+    def watching(token: str) -> str:
+        tokens.append(token)
+        return hashed(token)
+
+    monkeypatch.setattr(driver, "token_hash", watching)
+    with Engine.open(tmp_path / "state") as engine:
+        workflow: Workflow[JsonObject] = Workflow("quiet")
+        workflow.entry(workflow.compute(name="node")(lambda ctx: 1))
+        engine.run(workflow, {})
+    assert tokens
+    files = [each.read_bytes() for each in (tmp_path / "state").rglob("*") if each.is_file()]
+    assert not [each for each in files for token in tokens if token.encode() in each or bytes.fromhex(token) in each]
+    with closing(sqlite3.connect(tmp_path / "state" / "log.sqlite")) as store:
+        assert hashed(tokens[0]) in str(store.execute("SELECT data FROM events").fetchall())
+
+
+def test_the_state_directory_is_private(tmp_path: Path) -> None:
+    """Folder 0700 and files 0600, a run's folder and log included."""
+    workflow: Workflow[JsonObject] = Workflow("logs")
+
+    @workflow.compute
+    def node(ctx: Context[JsonObject]) -> int:
+        ctx.log.info("hello")
+        (ctx.scratch / "file").write_text("x")
+        return 1
+
+    workflow.entry(node)
+    with Engine.open(tmp_path / "state") as engine:
+        run_id = engine.run(workflow, {}).run_id
+        home = tmp_path / "state"
+        folders = [home, home / "runs", home / "runs" / run_id, home / "runs" / run_id / "scratch"]
+        assert {oct(each.stat().st_mode & 0o777) for each in folders} == {"0o700"}
+        files = [each for each in home.iterdir() if each.is_file()] + [home / "runs" / run_id / "output.log"]
+        assert {oct(each.stat().st_mode & 0o777) for each in files} == {"0o600"}
