@@ -3,7 +3,7 @@
 import logging
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from runwright import (
     Workflow,
 )
 from runwright.engine.errors import InputInvalid
+from runwright.engine.transitions.worker import token_hash
 from runwright.projections.control.registry import CONTROL
 
 #: One word for each private value that a run can hold.
@@ -81,15 +82,6 @@ def answer(request: AgentRequest) -> object:
 
 
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
-    """What the engine wrote into logs that a person reads."""
-    caplog.set_level(logging.INFO)
-    lines: list[str] = []
-    yield lines
-    lines.extend(record.getMessage() for record in caplog.records)
-
-
-@pytest.fixture
 def gossiped(tmp_path: Path) -> Iterator[tuple[Engine, str]]:
     """A run that has failed after it held every kind of private value."""
     with Engine.open(tmp_path / "state", agents={"default": CallableAgent(answer)}) as engine:
@@ -133,7 +125,7 @@ def test_errors_hold_no_value(gossiped: tuple[Engine, str]) -> None:
     engine, run_id = gossiped
     typed: Workflow[Any] = Workflow("typed", input=dict[str, int])
     typed.entry(typed.compute(name="node")(lambda ctx: 1))
-    attempts = [
+    attempts: list[Callable[[], object]] = [
         lambda: engine.start(typed, {"a": WORDS["input"]}),
         lambda: engine.start("canary.py", {}),
         lambda: engine.cancel(run_id, reason=WORDS["reason"]),
@@ -153,15 +145,12 @@ def test_errors_hold_no_value(gossiped: tuple[Engine, str]) -> None:
 def test_tokens_stand_in_the_store_as_hashes_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No file of the state directory holds a claim's token."""
     tokens: list[str] = []
-    from runwright.engine.embedded import driver
-
-    hashed = driver.token_hash
 
     def watching(token: str) -> str:
         tokens.append(token)
-        return hashed(token)
+        return token_hash(token)
 
-    monkeypatch.setattr(driver, "token_hash", watching)
+    monkeypatch.setattr("runwright.engine.embedded.driver.token_hash", watching)
     with Engine.open(tmp_path / "state") as engine:
         workflow: Workflow[JsonObject] = Workflow("quiet")
         workflow.entry(workflow.compute(name="node")(lambda ctx: 1))
@@ -170,7 +159,7 @@ def test_tokens_stand_in_the_store_as_hashes_only(tmp_path: Path, monkeypatch: p
     files = [each.read_bytes() for each in (tmp_path / "state").rglob("*") if each.is_file()]
     assert not [each for each in files for token in tokens if token.encode() in each or bytes.fromhex(token) in each]
     with closing(sqlite3.connect(tmp_path / "state" / "log.sqlite")) as store:
-        assert hashed(tokens[0]) in str(store.execute("SELECT data FROM events").fetchall())
+        assert token_hash(tokens[0]) in str(store.execute("SELECT data FROM events").fetchall())
 
 
 def test_the_state_directory_is_private(tmp_path: Path) -> None:
