@@ -13,6 +13,17 @@ UNAVAILABLE: Final = 4
 NOT_FINISHED: Final = 5
 INTERRUPTED: Final = 130
 
+#: The codes that only the command line has; every other one comes from the layer that met the failure.
+CODES: Final = {
+    "usage": "The command was typed in a way that it does not have.",
+    "name_invalid": "A name that was typed is no name of a file or folder, or of one that may be used here.",
+    "file_unreadable": "A file or folder that was named cannot be used.",
+    "setting_unknown": "There is no setting of that name.",
+    "setting_invalid": "A setting has a value that does not fit it, or its file cannot be read.",
+    "interrupted": "Somebody pressed Ctrl-C.",
+    "internal_error": "Runwright met a fault of its own; nothing that was acknowledged is lost.",
+}
+
 #: Codes that say: what was typed, or the file it names, is wrong.
 _USAGE_CODES: Final = frozenset(
     {

@@ -1,6 +1,7 @@
 """Writes the pages of `docs/reference/` that follow from the code: `python docs/generate.py`. A test compares them."""
 
 import inspect
+import runpy
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from runwright.projections import errors as projection_errors
 from runwright.projections.layout import CONTROL
 
 REFERENCE = Path(__file__).parent / "reference"
+COMMAND_LINE = runpy.run_path(str(Path(__file__).with_name("command_line.py")))
 
 _EVENTS_HEAD = """\
 # Events
@@ -80,6 +82,7 @@ def errors_reference() -> str:
     ):
         parts.append(f"\n## {title}\n\n| code | when |\n| --- | --- |\n")
         parts.extend(f"| `{code}` | {meaning} |\n" for code, meaning in _coded(module))
+    parts.append(COMMAND_LINE["codes_table"]())
     return "".join(parts)
 
 
@@ -108,7 +111,12 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES = {"events.md": events_reference, "errors.md": errors_reference}
+PAGES = {
+    "events.md": events_reference,
+    "errors.md": errors_reference,
+    "cli.md": COMMAND_LINE["cli_reference"],
+    "settings.md": COMMAND_LINE["settings_reference"],
+}
 
 
 def main() -> None:

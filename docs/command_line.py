@@ -1,16 +1,12 @@
-"""Writes ``docs/reference/cli.md`` and ``docs/reference/settings.md`` from the commands and settings themselves.
+"""The pages of the command line and of the settings, for `docs/generate.py`, from the commands themselves."""
 
-``python -m runwright.cli.reference docs/reference`` writes both; a test compares them.
-"""
-
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import rich_click as click
 
 from runwright.cli.catalogue import GROUPS, runwright
 from runwright.cli.command import EVERYWHERE, IntentCommand
+from runwright.cli.failures import CODES
 from runwright.cli.settings import KEYS
 
 _CLI_HEAD = """\
@@ -96,6 +92,12 @@ def settings_reference() -> str:
     return _SETTINGS_HEAD + "".join(rows) + _SETTINGS_TAIL
 
 
+def codes_table() -> str:
+    """The codes that only the command line itself has."""
+    rows = [f"| `{code}` | {meaning} |\n" for code, meaning in sorted(CODES.items())]
+    return "\n## The command line\n\n| code | when |\n| --- | --- |\n" + "".join(rows)
+
+
 def _default(value: object) -> str:
     return "none" if value is None or value == () else f"`{value}`"
 
@@ -118,7 +120,8 @@ def _describe(command: click.Command, context: click.Context) -> Iterator[str]:
     for option in own:
         names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
         metavar = "" if option.is_flag or option.count else f" `{option.make_metavar(context)}`"
-        yield f"| {names}{metavar} | {option.help or ''} |\n".replace("\\|", "|")
+        # A bar inside a cell would end it, in code too.
+        yield f"| {names}{metavar.replace('|', chr(92) + '|')} | {option.help or ''} |\n"
     if isinstance(command, IntentCommand):
         yield f"\n```console\n{_console(command.example)}\n```\n"
 
@@ -130,14 +133,3 @@ def _console(example: str) -> str:
 def _prose(command: click.Command) -> str:
     paragraphs = (command.help or "").split("\n\n")
     return "\n\n".join(" ".join(each.split()) for each in paragraphs)
-
-
-def main(folder: Path) -> None:
-    """Write both files into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "cli.md").write_text(cli_reference(), "utf-8")
-    (folder / "settings.md").write_text(settings_reference(), "utf-8")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
