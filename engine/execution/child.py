@@ -7,9 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from attrs import frozen
 
@@ -74,15 +74,17 @@ async def run_child(
     """
     if limit is not None and limit <= 0:
         raise OutOfTime
-    transport, child = await asyncio.get_running_loop().subprocess_exec(
-        lambda: _Child(max_output, on_stderr),
-        *argv,
-        cwd=cwd,
-        env=env,
-        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-        stdout=subprocess.PIPE if stdout is None else stdout,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
+    transport, child = await _started(
+        asyncio.get_running_loop().subprocess_exec(
+            lambda: _Child(max_output, on_stderr),
+            *argv,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE if stdout is None else stdout,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
     )
     try:
         _feed(transport, stdin)
@@ -166,6 +168,20 @@ def _feed(transport: asyncio.SubprocessTransport, stdin: bytes | None) -> None:
     assert isinstance(pipe, asyncio.WriteTransport)
     pipe.write(stdin)  # one that is not read to its end is no mistake: the transport drops the rest
     pipe.close()
+
+
+async def _started(
+    start: Coroutine[Any, Any, tuple[asyncio.SubprocessTransport, _Child]],
+) -> tuple[asyncio.SubprocessTransport, _Child]:
+    """Start whole or not at all: cancelled half-way, the loop would forget the child's group and wait for ever."""
+    task = asyncio.ensure_future(start)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        if task.exception() is None:
+            await _end(*task.result())
+        raise
 
 
 async def _end(transport: asyncio.SubprocessTransport, child: _Child) -> None:
