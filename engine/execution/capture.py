@@ -48,9 +48,7 @@ class OutputLog:
 
     def logger(self, source: str) -> logging.Logger:
         """A logger whose records go here and nowhere else."""
-        logger = logging.Logger(source)
-        logger.addHandler(_Handler(self, source))
-        return logger
+        return _Logger(self, source)
 
     def close(self) -> None:
         """Close the file; a later line opens it again."""
@@ -93,15 +91,24 @@ class OutputLog:
         return self._file
 
 
-class _Handler(logging.Handler):
-    def __init__(self, log: OutputLog, source: str) -> None:
-        super().__init__()
-        self._log = log
-        self._source = source
+class _Logger(logging.Logger):
+    """Hands its records to the log itself: one is made for each visit, and a handler costs more than all the rest."""
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def __init__(self, log: OutputLog, source: str) -> None:
+        super().__init__(source)
+        self._output = log
+
+    def handle(self, record: logging.LogRecord) -> None:
+        """Write a record that the logger's level and filters let through."""
+        if self.disabled or not self.filter(record):
+            return
         try:
-            text = self.format(record)
+            text = _FORMATTER.format(record)
         except Exception:  # noqa: BLE001 (arguments that do not fit their format are the user's mistake, and only told)
             text = f"{record.msg} (its arguments do not fit)"
-        self._log.line(f"{self._source} {record.levelname}", text)
+        self._output.line(f"{self.name} {record.levelname}", text)
+        if self.handlers:
+            self.callHandlers(record)
+
+
+_FORMATTER = logging.Formatter()

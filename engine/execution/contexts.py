@@ -1,7 +1,7 @@
 """What a function sees: a context built from the run's saved state, and nothing that is not saved."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -61,14 +61,48 @@ def build_context(
         deadline=None if deadline is None else as_time(deadline),
         log=log.logger(path),
         workflow=scope.workflow,
-        results={
-            name: result
-            for name, source in scope.sources.items()
-            if source in nodes and (result := _result(nodes[source])) is not None
-        },
-        visits={name: nodes[place].invocation_visits for name, place in scope.places.items() if place in nodes},
+        results=_Results(scope.sources, dict(nodes)),
+        visits=_Visits(scope.places, dict(nodes)),
         report=told,
     )
+
+
+class _Results(Mapping[str, NodeResult[Json]]):
+    """The last result of each source by its local name, worked out when it is asked for: most are never."""
+
+    def __init__(self, sources: Mapping[str, str], nodes: Mapping[str, NodeState]) -> None:
+        self._sources = sources
+        self._nodes = nodes
+
+    def __getitem__(self, name: str) -> NodeResult[Json]:
+        node = self._nodes.get(self._sources[name])
+        result = None if node is None else _result(node)
+        if result is None:
+            raise KeyError(name)
+        return result
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._sources if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class _Visits(Mapping[str, int]):
+    """How often each place was entered by its local name."""
+
+    def __init__(self, places: Mapping[str, str], nodes: Mapping[str, NodeState]) -> None:
+        self._places = places
+        self._nodes = nodes
+
+    def __getitem__(self, name: str) -> int:
+        return self._nodes[self._places[name]].invocation_visits
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, place in self._places.items() if place in self._nodes)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def as_time(us: int) -> datetime:

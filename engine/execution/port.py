@@ -1,10 +1,11 @@
 """The port: all that an executor sees of the transitions, whether by a call or through a worker's channel."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 from runwright.engine.commands.run import RunCommand
 from runwright.engine.commands.worker import WorkerTransition
@@ -44,6 +45,15 @@ class NodeState:
     started_at: int | None
     finished_at: int | None
     deadline: int | None
+
+
+_FIELDS = tuple(each.name for each in fields(NodeState))
+_values = attrgetter(*_FIELDS)
+
+
+def revised(node: NodeState, **changes: object) -> NodeState:
+    """A node's state with some facts changed; several for each step of a run, so faster than `attrs.evolve`."""
+    return NodeState(**{**dict(zip(_FIELDS, _values(node), strict=True)), **changes})
 
 
 @frozen(kw_only=True)

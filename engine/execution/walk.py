@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from attrs import evolve
-
 from runwright.engine.agents.agent import Agent
 from runwright.engine.clock import Clock
 from runwright.engine.commands.worker import FinishNode, Ready, WorkerTransition
@@ -13,7 +11,7 @@ from runwright.engine.execution.calling import OutOfTime, call
 from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.contexts import build_context
 from runwright.engine.execution.failures import NodeFailure, classify, trace
-from runwright.engine.execution.port import NodeState, Port, RunState, SavedEffect
+from runwright.engine.execution.port import NodeState, Port, RunState, SavedEffect, revised
 from runwright.engine.execution.visit import Ended, Visit
 from runwright.engine.graph.definition import Definition
 from runwright.engine.graph.program import Program
@@ -125,13 +123,13 @@ class Walk:
         self.effect = None
         known = self.nodes.get(path) or _unvisited(path)
         return self._open(
-            evolve(known, visits=known.visits + 1, invocation_visits=known.invocation_visits + 1, attempt=1)
+            revised(known, visits=known.visits + 1, invocation_visits=known.invocation_visits + 1, attempt=1)
         )
 
     def again(self, path: str) -> Visit:
         """The next attempt of the same visit."""
         known = self.nodes[path]
-        return self._open(evolve(known, attempt=known.attempt + 1))
+        return self._open(revised(known, attempt=known.attempt + 1))
 
     def carry_on(self, path: str) -> Visit:
         """The attempt that was open when this worker came."""
@@ -142,7 +140,7 @@ class Walk:
 
     def ended(self, visit: Visit, ended: Ended) -> NodeState:
         """The node as it stands when an attempt ended so."""
-        self.nodes[visit.path] = evolve(
+        self.nodes[visit.path] = revised(
             self.nodes[visit.path],
             open=False,
             outcome=ended.outcome,
@@ -175,7 +173,9 @@ class Walk:
     def _open(self, node: NodeState) -> Visit:
         limit = self.definition.nodes[node.path].timeout_us
         now = self.port.now()
-        self.nodes[node.path] = evolve(node, open=True, started_at=now, deadline=None if limit is None else now + limit)
+        self.nodes[node.path] = revised(
+            node, open=True, started_at=now, deadline=None if limit is None else now + limit
+        )
         return self._visit(self.nodes[node.path])
 
     def _visit(self, node: NodeState) -> Visit:
@@ -202,7 +202,7 @@ class Walk:
     def limit(self, visit: Visit, us: int | None) -> None:
         """Give an attempt the limit that its node's function worked out."""
         visit.deadline = None if us is None else self.port.now() + us
-        self.nodes[visit.path] = evolve(self.nodes[visit.path], deadline=visit.deadline)
+        self.nodes[visit.path] = revised(self.nodes[visit.path], deadline=visit.deadline)
         visit.context = self._visit(self.nodes[visit.path]).context
 
     # the user's code
