@@ -24,6 +24,7 @@ from runwright import (
     seconds,
 )
 from runwright.engine.commands.worker import FailRun, ParkRun, SettleEffect, StartNode
+from runwright.engine.execution import walk
 from runwright.engine.execution.calling import outlived, returned
 from support.running import carry, port_for, run, run_until_crash
 from support.scripted_port import Crash, ScriptedPort
@@ -364,12 +365,14 @@ async def test_a_run_waits_for_the_function_of_an_earlier_execution(tmp_path: Pa
     assert await again == "parked"
 
 
-def test_what_is_settled_does_not_wait_for_the_next_function(tmp_path: Path) -> None:
+def test_what_is_settled_does_not_wait_for_the_next_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The result of one effect is committed before the slow request of the next is worked out."""
+    monkeypatch.setattr(walk, "PATIENCE", 0.005)
     workflow = Workflow("slow-request")
+    saved = threading.Event()
 
     def slow(ctx: Context[JsonObject]) -> bool:
-        time.sleep(0.1)
+        saved.wait(20)
         return port.effects["first", 1].state == "applied"
 
     @workflow.action
@@ -377,12 +380,13 @@ def test_what_is_settled_does_not_wait_for_the_next_function(tmp_path: Path) -> 
         return 1
 
     @workflow.action(request=slow)
-    def second(ctx: Context[JsonObject], saved: bool) -> bool:
-        return saved
+    def second(ctx: Context[JsonObject], asked: bool) -> bool:
+        return asked
 
     workflow.entry(first)
     workflow.then(first, second)
     port = port_for(workflow, tmp_path)
+    port.crash_after = lambda _: saved.set() if port.all(SettleEffect) else None
     assert run(port) == "finished"
     assert port.output("second") is True
 
