@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import rich_click as click
 
 from runwright.cli.invocation import Flags, Invocation
+from runwright.cli.warnings import show_warnings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,7 +73,7 @@ def shared_flags(*, lines: bool = False, panel: str | None = EVERYWHERE) -> Call
             option("--home", metavar="DIR", help="The state directory (or RUNWRIGHT_HOME)."),
             option("--project", metavar="DIR", help="The project folder."),
             option("-q", "--quiet", is_flag=True, help="Say nothing beside the answer."),
-            option("-v", "--verbose", count=True, metavar="", help="Say more."),
+            option("-v", "--verbose", count=True, metavar="", help="Say more: what the engine logs, and tracebacks."),
         ]
         if lines:
             options.insert(1, option("--jsonl", "as_lines", is_flag=True, help="One JSON document a line."))
@@ -110,7 +111,9 @@ def intent(name: str, *, example: str, lines: bool = False) -> Callable[[Callabl
 
     def declare(function: Callable[..., int | None]) -> click.Command:
         def call(context: click.Context, /, **given: Any) -> int:
-            return function(Invocation(context.ensure_object(Flags)), **given) or 0
+            invocation = Invocation(context.ensure_object(Flags))
+            show_warnings(invocation.out.stderr, verbose=invocation.out.verbose > 0)
+            return function(invocation, **given) or 0
 
         call.__doc__ = function.__doc__
         call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own

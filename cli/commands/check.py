@@ -1,5 +1,6 @@
 """``runwright check``: everything that is wrong with a workflow at once, or its graph."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ def command(call: Invocation, workflow: str, graph: str | None, schema: bool, ba
 
     With file and line; exits 1 where there is a fault. Or its graph, or the schema of its input.
     """
+    from runwright.engine.errors import WorkflowInvalid
     from runwright.engine.graph.check import check
     from runwright.engine.graph.compile import compile_workflow
     from runwright.engine.sources.load import loading
@@ -32,18 +34,33 @@ def command(call: Invocation, workflow: str, graph: str | None, schema: bool, ba
     named = call.project if call.flags.project is not None else None
     reference, project = typed_reference(workflow, Path.cwd(), named)
     program: Program | None = None
-    with loading(reference, project, user_folder()) as (found, resolve, _):
-        problems = check(found, resolve)
-        if not any(each.severity == "error" for each in problems):
-            program = compile_workflow(found, resolve)
+    name = workflow
+    try:
+        with loading(reference, project, user_folder()) as (found, resolve, _):
+            name = str(found.name)
+            problems = check(found, resolve)
+            if not any(each.severity == "error" for each in problems):
+                program = compile_workflow(found, resolve)
+    except WorkflowInvalid as error:
+        problems = [_problem(each, reference) for each in error.problems]
     if program is not None and base is not None:
         _check_input(program, base)
     facts = {} if program is None else _extras(program, graph, schema)
     if call.out.for_machines:
-        call.out.document(_document(str(found.name), problems, facts, graph, schema))
+        call.out.document(_document(name, problems, facts, graph, schema))
     else:
-        _show(call, str(found.name), problems, program, facts, schema=schema)
+        _show(call, name, problems, program, facts, schema=schema)
     return OK if program is not None else ENDED_BADLY
+
+
+def _problem(text: str, reference: str) -> "DefinitionError":
+    """What stands in the way of loading a file at all, as one more thing that is wrong with it."""
+    from runwright.engine.authoring.errors import DefinitionError
+
+    match = re.fullmatch(r"(?P<file>.*?):(?P<line>[0-9]+): (?P<message>.*)", text, re.DOTALL)
+    file, line, message = (match["file"], int(match["line"]), match["message"]) if match else (reference, 0, text)
+    fix = "Correct the file; `-v` shows the whole error."
+    return DefinitionError(code="workflow_invalid", message=message, fix=fix, file=file, line=line)
 
 
 def _check_input(program: "Program", base: str) -> None:

@@ -1,5 +1,7 @@
 """``runwright config``: the settings with their origin, and a way to set them."""
 
+from pathlib import Path
+
 import rich_click as click
 
 from runwright.cli.command import intent
@@ -67,8 +69,17 @@ def _show_all(call: Invocation) -> None:
     else:
         from runwright.cli.rendering.tables import plain_table
 
-        cells = [(name, _words(setting), setting.origin, find_key(name).meaning) for name, setting in rows]
-        call.out.show(plain_table(("setting", "value", "from", "meaning"), cells))
+        cells = [(name, _words(setting), _place(call, setting), find_key(name).meaning) for name, setting in rows]
+        headings = ("setting", "value", "from", "meaning")
+        # What each is for needs a line of its own at 80 columns; whoever wants it asks with -v, or for one key.
+        width = 4 if call.out.verbose else 3
+        call.out.show(plain_table(headings[:width], [row[:width] for row in cells], whole=("setting",)))
+
+
+def _place(call: Invocation, setting: Setting) -> str:
+    """Where a setting comes from, a file of the project relative to it."""
+    path = Path(setting.origin)
+    return str(path.relative_to(call.project)) if path.is_relative_to(call.project) else setting.origin
 
 
 def _facts(name: str, setting: Setting) -> dict[str, object]:

@@ -113,23 +113,24 @@ def export(call: Invocation, run: str | None, form: str, with_values: bool, targ
 
 @intent("redact", example="runwright log redact 7k2m3x --reason 'asked for by the customer'")
 @click.argument("run")
-@click.option("--reason", required=True, metavar="TEXT", help="Why; it stands in the log.")
+@click.option("--reason", metavar="TEXT", help="Why; it stays in the log. Needed but for --dry-run.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
 @takes_store
-def redact(call: Invocation, run: str, reason: str, dry_run: bool) -> None:
+def redact(call: Invocation, run: str, reason: str | None, dry_run: bool) -> None:
     """Erase the private values of an ended run, with all its continuations and restarts; its facts stay."""
     from runwright.cli.holding import holding
     from runwright.cli.references import find_run
     from runwright.engine.embedded.redacting import plan_redaction, redact_tree
 
-    if not reason.strip():
-        raise Refused.usage("--reason is empty.", "Say why; it stays in the log.")
+    words = (reason or "").strip()
+    if not words and not dry_run:
+        raise Refused.usage("--reason is missing, or empty.", "Say why; it stays in the log.")
     with reading(call) as store:
         run_id = find_run(call, store, run)
         done = plan_redaction(store, run_id)
     if not dry_run:
         with holding(call) as holder:
-            done = redact_tree(holder, run_id, reason=reason, by="client:cli", actor="client:cli")
+            done = redact_tree(holder, run_id, reason=words, by="client:cli", actor="client:cli")
     if call.out.for_machines:
         facts = {"run_id": run_id, "root": done.root, "runs": list(done.runs), "events": done.events}
         call.out.document({**facts, "pending": done.pending, "dry_run": dry_run})

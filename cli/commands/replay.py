@@ -59,7 +59,8 @@ def _from_export(path: Path, run: str, at: int | None, step: int | None) -> tupl
     for each in read_export(path):
         last = each.position
         kind, _, name = each.stream.partition("/")
-        if kind == "run":
+        # Only what may be meant is kept, however large the file.
+        if kind == "run" and name.endswith(run.lower()):
             of_runs.setdefault(name, []).append(each)
     run_id = find_among(of_runs, run)
     if at is not None and at > last:
