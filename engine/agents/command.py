@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from runwright.engine.agents.agent import AgentRequest
 from runwright.engine.execution.child import RUN_MARK, run_child
-from runwright.engine.execution.masking import strike
+from runwright.engine.safe import strike
 from runwright.eventstore.errors import StoreError
 from runwright.eventstore.values import Json, JsonObject, decode, encode
 

@@ -7,9 +7,9 @@ from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import EffectFacts
 from runwright.engine.decisions.fingerprint import request_fingerprint, without_values
 from runwright.engine.decisions.node import open_attempt
-from runwright.engine.decisions.safe import error_text
 from runwright.engine.identity import effect_id
 from runwright.engine.results import Adopted, Conflict
+from runwright.engine.safe import error_text
 from runwright.eventstore.events.effect import (
     EffectAmbiguous,
     EffectApplied,

@@ -6,9 +6,9 @@ from runwright.engine.codes import COMMAND_CODES, RUN_CODES
 from runwright.engine.commands.worker import FinishNode, StartNode, UpdateNode
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import NodeFacts, RunFacts
-from runwright.engine.decisions.safe import error_text
 from runwright.engine.graph.definition import NodeSpec
 from runwright.engine.results import Adopted, Conflict
+from runwright.engine.safe import error_text
 from runwright.eventstore.events.effect import EffectCancelled
 from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.node import NodeFinished, NodeStarted, NodeUpdated

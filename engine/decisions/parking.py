@@ -6,9 +6,9 @@ from runwright.engine.commands.host import ParkIdleRun
 from runwright.engine.commands.worker import ParkRun
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RunFacts, Unsettled
-from runwright.engine.decisions.safe import safe_message
 from runwright.engine.decisions.terminal import ended
 from runwright.engine.results import Adopted, Conflict
+from runwright.engine.safe import safe_message
 from runwright.eventstore.events.effect import EffectAmbiguous
 from runwright.eventstore.events.event import Event
 from runwright.eventstore.events.run import RunEligible, RunParked, RunPaused, RunRecovered, RunRequeued

@@ -6,8 +6,8 @@ from runwright.engine.commands.worker import CloseRequest, OpenRequest, SubmitCa
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RequestFacts
 from runwright.engine.decisions.node import ASKING, open_attempt
-from runwright.engine.decisions.safe import error_text
 from runwright.engine.results import Adopted, Conflict
+from runwright.engine.safe import error_text
 from runwright.eventstore.events.event import Content
 from runwright.eventstore.events.request import (
     RequestAccepted,

@@ -6,8 +6,8 @@ from runwright.engine.commands.worker import FailRun
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RunFacts, Unsettled
 from runwright.engine.decisions.fingerprint import terminal_fingerprint
-from runwright.engine.decisions.safe import error_text, safe_message
 from runwright.engine.results import Adopted, Conflict
+from runwright.engine.safe import error_text, safe_message
 from runwright.eventstore.events.effect import EffectAmbiguous, EffectCancelled
 from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.node import NodeFinished

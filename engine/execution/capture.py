@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from runwright.engine.clock import SystemClock
-from runwright.engine.execution.masking import cut, mask
+from runwright.engine.safe import cut, mask
 
 #: The most bytes that one run's output log takes.
 MAX_LOG = 10 * 1024 * 1024

@@ -21,7 +21,6 @@ from runwright.engine.commands.worker import (
 from runwright.engine.execution.calling import outlived, returned
 from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.failures import NodeFailure
-from runwright.engine.execution.masking import cut
 from runwright.engine.execution.port import NodeState, Port, RunState
 from runwright.engine.execution.runners.action import run_action
 from runwright.engine.execution.runners.agent import run_agent
@@ -32,6 +31,7 @@ from runwright.engine.execution.visit import Ended, Outcome, Parked, Visit, trie
 from runwright.engine.execution.walk import ASIDE_LIMIT, Refused, Walk
 from runwright.engine.graph.program import Program
 from runwright.engine.graph.route import Complete, Go, Route, RouteMissing, Uncaught, first, route
+from runwright.engine.safe import cut
 
 WorkerEnd: TypeAlias = Literal["finished", "parked", "failed", "claim_lost"]
 Runner: TypeAlias = Callable[[Walk, Visit], Awaitable[Ended | Parked]]

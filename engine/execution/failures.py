@@ -10,7 +10,7 @@ from runwright.engine.authoring.conversion import NotConvertible, Shape
 from runwright.engine.authoring.declaration import Declaration
 from runwright.engine.authoring.observations import Uncertain
 from runwright.engine.execution.calling import OutOfTime
-from runwright.engine.execution.masking import cut, mask, strike
+from runwright.engine.safe import cut, mask, strike
 from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
 from runwright.eventstore.values import Json, encode
 

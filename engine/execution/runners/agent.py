@@ -10,10 +10,10 @@ from runwright.engine.commands.worker import CloseRequest, OpenRequest, ParkRun,
 from runwright.engine.execution.calling import call
 from runwright.engine.execution.contexts import as_time
 from runwright.engine.execution.failures import MAX_ERROR, Failure, NodeFailure, stored
-from runwright.engine.execution.masking import cut
 from runwright.engine.execution.port import SavedRequest
 from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import Walk
+from runwright.engine.safe import cut
 from runwright.eventstore.values import Json
 
 #: Refused answers of one attempt.

@@ -13,9 +13,9 @@ from runwright.engine.execution.child import RUN_MARK, ChildEnd, run_child
 from runwright.engine.execution.commands import as_command, as_request, from_request
 from runwright.engine.execution.effects import perform
 from runwright.engine.execution.failures import MAX_ERROR, Failure, NodeFailure, stored
-from runwright.engine.execution.masking import cut, mask, strike
 from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import ASIDE_LIMIT, Walk
+from runwright.engine.safe import cut, mask, strike
 from runwright.eventstore.values import Json
 
 _RESULT = shape_of(ShellResult)

@@ -14,7 +14,7 @@ from attrs import frozen
 from runwright import Context, JsonObject, Workflow
 from runwright.engine.commands.worker import FailRun
 from runwright.engine.execution.failures import MAX_ERROR, classify, describe, trace
-from runwright.engine.execution.masking import cut, mask, strike
+from runwright.engine.safe import cut, mask, strike
 from support.running import port_for, run
 
 

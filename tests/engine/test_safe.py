@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runwright.engine.decisions.safe import MAX_ERROR, MAX_MESSAGE, cut, error_text, mask, safe_message
+from runwright.engine.safe import MAX_ERROR, MAX_MESSAGE, cut, error_text, mask, safe_message
 
 
 @pytest.mark.parametrize(
