@@ -37,7 +37,6 @@ _SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
         "revision_changed": "The facts have changed since they were read.",
         "not_found": "There is no {what} {id}.",
         "claim_lost": "The claim on run {run} is gone ({reason}).",
-        "source_changed": "The workflow of run {run} is not the one it was started with.",
         "effect_ambiguous": "Nobody can tell whether an effect of run {run} happened.",
         "effect_request_changed": "Effect {effect} was asked for again with another request.",
         "max_steps_exceeded": "Run {run} has used all of its {max_steps} steps.",
@@ -53,7 +52,33 @@ class _Facts(dict[str, object]):
         return "?"
 
 
+#: Why changed sources cannot be accepted, said of the node that the run stands at.
+_PROBLEMS: Mapping[str, str] = MappingProxyType(
+    {
+        "vanished": "is gone",
+        "kind_changed": "is of another kind",
+        "effect_changed": "has another effect, and its own is not settled",
+    }
+)
+
+
+def _named(files: Sequence[str]) -> str:
+    """The first of some files in brackets, and how many more there are; nothing where there are none."""
+    shown = [*files[:5], *([f"and {len(files) - 5} more"] if len(files) > 5 else [])]
+    return f" ({', '.join(shown)})" if shown else ""
+
+
+def _changed_sources(evidence: Mapping[str, Json]) -> str:
+    files = evidence.get("files")
+    named = _named([str(each) for each in files]) if isinstance(files, list) else ""
+    problem = _PROBLEMS.get(str(evidence.get("problem")))
+    unfit = f"; it cannot carry it on: the node {evidence.get('node')} {problem}" if problem else ""
+    return f"The workflow of run {evidence.get('run')} is not the one it was started with{named}{unfit}."
+
+
 def _sentence(code: str, evidence: Mapping[str, Json]) -> str:
+    if code == "source_changed":
+        return _changed_sources(evidence)
     pattern = _SENTENCES.get(code)
     if pattern is None:
         return f"The command was refused ({code.replace('_', ' ')})."
@@ -208,8 +233,7 @@ class SourceChanged(PreflightError):
 
     def __init__(self, workflow: str, files: Sequence[str]) -> None:
         self.files = tuple(files)
-        named = f" ({', '.join(self.files)})" if self.files else ""
-        super().__init__(f"The sources of {workflow} have changed{named}.")
+        super().__init__(f"The sources of {workflow} have changed{_named(self.files)}.")
         self.workflow = workflow
 
 

@@ -70,7 +70,7 @@ def decide_resume(
             return _not_parked(facts)
         case "parked":
             if facts.queue.eligible:
-                return Adopted(run_id, facts.revision)
+                return _carried_on(facts, unsettled, command, by, accepted)
             return _release(facts, unsettled, command, by, accepted)
         case "paused":
             if facts.queue.state != "parked":
@@ -103,6 +103,17 @@ def _not_parked(facts: RunFacts) -> Conflict:
     reason = facts.queue.reason if facts.queue.state == "parked" else None
     state = "waiting" if reason == "waiting" else facts.queue.state
     return Conflict("not_parked", {"run": facts.run.run_id, "state": state, "reason": reason})
+
+
+def _carried_on(
+    facts: RunFacts, unsettled: Unsettled, command: ResumeRun, by: str, accepted: SourceFacts | None
+) -> Decision[str]:
+    """Adopt that a run goes on by itself; with other sources it would only park again, so they are settled first."""
+    checked = command.definition is not None or command.sources is not None
+    before = _sources(facts, unsettled, command, by, accepted) if checked else ()
+    if isinstance(before, RecoveryRequired):
+        return before
+    return Decided(command.run_id, before) if before else Adopted(command.run_id, facts.revision)
 
 
 def _release(

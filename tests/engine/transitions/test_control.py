@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from runwright.engine.commands.client import AcceptedSources, CancelRun, PauseRun, ResumeRun
-from runwright.engine.commands.host import FireTimer
+from runwright.engine.commands.host import FireTimer, RecordExit
 from runwright.engine.commands.worker import (
     BeginEffect,
     CompleteRun,
@@ -238,6 +238,23 @@ def test_accepted_sources_are_recorded_and_the_run_goes_on(scene: Stage) -> None
         FinishNode(path="work", visit=1, attempt=1, outcome="failed", code="node_failed", next="new"),
         StartNode(path="new", visit=1, attempt=1),
     )
+
+
+def test_changed_sources_are_settled_before_a_run_goes_on_by_itself(scene: Stage) -> None:
+    """C38: a run that waits for no command is refused and accepted like any other, instead of parking again."""
+    scene.queue(FLOW)
+    worker = scene.claim()
+    scene.applied(worker, StartNode(path="work", visit=1, attempt=1))
+    scene.host(RecordExit(run_id=ONE, worker=worker.worker, outcome="crashed"))
+    assert scene.row(QUEUE, ONE).eligible
+    other = graph(*FLOW.nodes.values(), node("new"))
+    before = scene.log.head()
+    assert isinstance(scene.ask(ResumeRun(run_id=ONE, definition=other.digest)), RecoveryRequired)
+    assert scene.log.head() == before
+    assert isinstance(scene.ask(accepting(other, "f" * 64)), Applied)
+    assert scene.types()[-1] == "run.source_accepted"
+    assert scene.row(QUEUE, ONE).eligible
+    assert isinstance(scene.ask(ResumeRun(run_id=ONE, definition=other.digest)), Adopted)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,42 @@
+"""C38: a run whose files changed is refused before anything of it is written, until somebody accepts the change."""
+
+import pytest
+
+from support.command_line import CommandLine
+from support.sound import check_sound
+
+CHANGES = {
+    "a comment": ("# --- one effect", "# --- exactly one effect"),
+    "a text": ("the line went dead", "the line was dead"),
+    "a node's name": ("def choose(", "def choosing("),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_c38_any_changed_byte_is_refused_until_accepted(cli: CommandLine, change: str) -> None:
+    """C38: both digests and the file are named, no event of the run is written; put back or accepted, it goes on."""
+    cli("run", "world.py:contracts", "-s", "mode=doubtful", code=5)
+    run_id = cli.run_id()
+    (effect,) = cli("effects", run_id, "--json").document["items"]
+    cli("resolve", effect["effect"], "done", "--result", '"it was there"', "--reason", "looked")
+    before = cli("status", run_id, "--json").document["revision"]
+    file = cli.project / "world.py"
+    original = file.read_text()
+    old, new = CHANGES[change]
+    changed = original.replace(old, new)
+    if change == "a node's name":
+        changed = changed.replace("entry(choose)", "entry(choosing)").replace("switch(choose,", "switch(choosing,")
+    assert changed != original
+    file.write_text(changed)
+    for line in (("resume", run_id), ("resume", run_id)):
+        failure = cli(*line, "--json", code=3).document["error"]
+        assert failure["code"] == "source_changed"
+        assert "world.py" in failure["message"]
+        assert "--accept-source" in failure["hint"]
+    assert cli("status", run_id, "--json").document["revision"] == before
+    if change == "a text":
+        file.write_text(original)
+        assert cli("resume", run_id).out == "it was there\n"
+    else:
+        assert cli("resume", run_id, "--accept-source").out == "it was there\n"
+    check_sound(cli.home)
