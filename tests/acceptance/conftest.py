@@ -23,7 +23,8 @@ def project(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     """A project with the workflows, as the current folder; nothing of the machine's is in the environment."""
     folder = tmp_path / "project"
     (folder / ".runwright").mkdir(parents=True)
-    shutil.copy(FLOWS / "world.py", folder / "world.py")
+    for flow in FLOWS.glob("*.py"):
+        shutil.copy(flow, folder / flow.name)
     for name in ("RUNWRIGHT_PROJECT", "COLUMNS", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RUNWRIGHT_HOME", str(home))

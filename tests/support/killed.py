@@ -51,3 +51,21 @@ def ledger(cwd: Path) -> Counter[str]:
     """How often each thing happened."""
     file = cwd / "ledger"
     return Counter(file.read_text().splitlines()) if file.exists() else Counter()
+
+
+def resuming(home: str, run_id: str) -> None:
+    """Resume a run, until nothing moves it any more."""
+    with Engine.open(home) as engine:
+        engine.resume(run_id)
+        engine.wait(run_id, until="waiting", timeout=60)
+
+
+def resume(home: Path, run_id: str) -> int:
+    """Resume a run in a process of its own, and answer how that ended."""
+    process = _context.Process(target=resuming, args=(str(home), run_id))
+    process.start()
+    process.join(60)
+    code = process.exitcode
+    process.close()
+    assert code is not None, "the program did not end"
+    return code
