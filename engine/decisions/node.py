@@ -16,23 +16,10 @@ from runwright.eventstore.events.request import RequestClosed
 from runwright.eventstore.values import encode
 from runwright.projections.control.visits import VisitRow
 
-#: These failures are not tried again (fine print, "Retries").
-NEVER_RETRIED: Final = frozenset({"validation_failed", "effect_request_changed", "output_invalid"})
-
 #: Node kinds that ask an executor.
 ASKING: Final = frozenset({"agent", "choose"})
 
 MAX_UPDATE: Final = 64 * 1_024
-
-
-def may_retry(spec: NodeSpec, attempt: int, outcome: str, code: str | None) -> bool:
-    """Whether a declared retry allows another attempt after this one."""
-    return (
-        spec.retry is not None
-        and attempt < spec.retry.attempts
-        and outcome in ("failed", "timed_out")
-        and code not in NEVER_RETRIED
-    )
 
 
 def decide_start(facts: NodeFacts, command: StartNode) -> Decision[None]:
@@ -128,7 +115,7 @@ def _refuse_retry(facts: NodeFacts, spec: NodeSpec, attempt: int) -> Conflict | 
     current = facts.current
     if current is None or attempt != current.attempt + 1:
         return broken("attempt_out_of_order", node=spec.path, attempt=attempt)
-    if not may_retry(spec, current.attempt, current.outcome or "", current.code):
+    if not spec.tries_again(current.attempt, current.outcome, current.code):
         return broken("retry_not_declared", node=spec.path, attempt=attempt)
     return None
 

@@ -27,7 +27,7 @@ from runwright.engine.execution.runners.agent import run_agent
 from runwright.engine.execution.runners.compute import run_compute
 from runwright.engine.execution.runners.shell import run_shell
 from runwright.engine.execution.runners.wait import run_wait
-from runwright.engine.execution.visit import Ended, Outcome, Parked, Visit, tries_again
+from runwright.engine.execution.visit import Ended, Outcome, Parked, Visit
 from runwright.engine.execution.walk import ASIDE_LIMIT, Refused, Walk
 from runwright.engine.graph.program import Program
 from runwright.engine.graph.route import Complete, Go, Route, RouteMissing, Uncaught, first, route
@@ -123,7 +123,7 @@ async def _from_saved(walk: Walk) -> Visit | _End:
     node = walk.nodes[walk.state.node]
     if node.open:
         return walk.carry_on(node.path)
-    if tries_again(walk.definition.nodes[node.path], node.attempt, node.outcome, node.code):
+    if walk.definition.nodes[node.path].tries_again(node.attempt, node.outcome, node.code):
         return await _retry(walk, node)
     return _follow(walk, node, _route(walk, node))
 

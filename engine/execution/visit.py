@@ -15,9 +15,6 @@ from runwright.eventstore.values import Json
 
 Outcome: TypeAlias = Literal["completed", "failed", "timed_out"]
 
-_RETRIED_KINDS = frozenset({"agent", "choose", "assistant", "compute", "action", "shell"})
-_NEVER_RETRIED = frozenset({"validation_failed", "effect_request_changed", "output_invalid"})
-
 
 @frozen(kw_only=True)
 class Ended:
@@ -105,16 +102,4 @@ class Visit:
 
     def tries_again(self, outcome: str | None, code: str | None) -> bool:
         """Whether a declared try is left after this attempt ended so."""
-        return tries_again(self.spec, self.attempt, outcome, code)
-
-
-def tries_again(spec: NodeSpec, attempt: int, outcome: str | None, code: str | None) -> bool:
-    """Whether a declared try is left after an attempt ended so."""
-    return (
-        spec.retry is not None
-        and attempt < spec.retry.attempts
-        and outcome in ("failed", "timed_out")
-        and code not in _NEVER_RETRIED
-        and spec.kind in _RETRIED_KINDS
-        and spec.contract != "manual"
-    )
+        return self.spec.tries_again(self.attempt, outcome, code)

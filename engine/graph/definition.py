@@ -16,6 +16,10 @@ BadOutcome: TypeAlias = Literal["failed", "timed_out"]
 CaseValue: TypeAlias = bool | int | float | str | None
 
 
+#: Another try would end the same way.
+_NEVER_RETRIED = frozenset({"validation_failed", "effect_request_changed", "output_invalid"})
+
+
 @frozen(kw_only=True)
 class RetrySpec:
     """How often a node tries, and how long it waits in between (microseconds)."""
@@ -83,6 +87,18 @@ class NodeSpec:
     def name(self) -> str:
         """The node's own name, the last part of its path."""
         return self.path.rpartition("/")[2]
+
+    def tries_again(self, attempt: int, outcome: str | None, code: str | None) -> bool:
+        """Whether a declared try is left after this attempt ended so.
+
+        `check` lets only nodes declare a retry that may (fine print, "Retries"): no manual effect, no wait.
+        """
+        return (
+            self.retry is not None
+            and attempt < self.retry.attempts
+            and outcome in ("failed", "timed_out")
+            and code not in _NEVER_RETRIED
+        )
 
     @property
     def is_effect(self) -> bool:
