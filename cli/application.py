@@ -13,6 +13,8 @@ from runwright.cli.failures import INTERRUPTED, OK, UNAVAILABLE, USAGE, Failure,
 from runwright.cli.invocation import Flags
 from runwright.cli.output import Output
 
+_GO_ON = "Nothing that was acknowledged is lost; `runwright status` shows what is there and what to type."
+
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command that the arguments name.
@@ -51,7 +53,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _failure(error: BaseException) -> Failure:
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        return Failure(code="interrupted", message="interrupted", exit_code=INTERRUPTED)
+        return Failure(code="interrupted", message="interrupted", hint=_GO_ON, exit_code=INTERRUPTED)
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "runwright"

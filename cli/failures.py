@@ -1,5 +1,6 @@
 """What goes wrong, as one sentence, the next step and an exit code."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from attrs import field, frozen
@@ -109,4 +110,17 @@ def failure_of(error: BaseException) -> Failure | None:
     if not isinstance(code, str) or not type(error).__module__.startswith("runwright."):
         return None
     hint = getattr(error, "hint", "")
+    message = f"{sentence(str(message))}{_evidence_words(getattr(error, 'evidence', None))}"
     return Failure(code=code, message=str(message), hint=str(hint or ""), exit_code=exit_code_of(code))
+
+
+def _evidence_words(evidence: object) -> str:
+    """What the evidence of a refusal adds for people: which files, and why."""
+    if not isinstance(evidence, Mapping):
+        return ""
+    words = ""
+    if isinstance(files := evidence.get("files"), list) and files:
+        words += f" These differ: {', '.join(str(each) for each in files[:20])}."
+    if isinstance(detail := evidence.get("detail"), str) and detail:
+        words += f" {sentence(detail)}"
+    return words

@@ -48,26 +48,54 @@ def verify(call: Invocation, names: Sequence[str]) -> int:
     return OK if found.ok else ENDED_BADLY
 
 
-@intent("rebuild", example="runwright projections rebuild")
+@intent("rebuild", example="runwright projections rebuild\nrunwright projections rebuild run_list")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @takes_store
 def rebuild(call: Invocation, names: Sequence[str]) -> None:
-    """Make the tables anew from the log; all of them are exchanged at one moment, or none."""
+    """Make the tables anew from the log.
+
+    The control tables are exchanged at one moment, or not at all; views are emptied and filled.
+    """
     from runwright.cli.holding import holding
     from runwright.cli.rendering.text import plural
+    from runwright.projections.rebuild import Rebuilt
     from runwright.projections.rebuild import rebuild as make_anew
-    from runwright.projections.verify import control_named
 
-    control_named(names or None)  # a wrong name changes nothing, not even who held the store last
-    with reading(call):
-        pass  # where there is no store, none is made
+    control, views = _kinds(names)  # a wrong name changes nothing, not even who held the store last
+    with reading(call) as store:
+        done = Rebuilt(position=store.head().position, rows={})
     with holding(call) as holder, counted(call.out, "rebuilding") as progress:
-        done = make_anew(holder.log, names or None, progress=progress)
+        if control:
+            done = make_anew(holder.log, control, progress=progress)
+        if views:
+            holder.views.rebuild(*views)
     if call.out.for_machines:
-        call.out.document({"position": done.position, "rows": done.rows})
-    else:
-        count = sum(done.rows.values())
-        call.out.say(f"Made {plural(count, 'row')} anew, as of position {done.position}.")
+        call.out.document({"position": done.position, "rows": done.rows, "views": views})
+        return
+    if control:
+        call.out.say(f"Made {plural(sum(done.rows.values()), 'row')} anew, as of position {done.position}.")
+    if views:
+        call.out.say(f"Filled anew: {', '.join(views)}.")
+
+
+def _kinds(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The control projections and the views among names; all of both where there are none.
+
+    Raises:
+        UnknownProjection: There is none of one of the names.
+    """
+    from runwright.projections.control.registry import CONTROL
+    from runwright.projections.errors import UnknownProjection
+    from runwright.projections.views.registry import VIEWS, users_views
+
+    control = [each.name for each in CONTROL]
+    views = [each.name for each in (*VIEWS, *users_views()[0])]
+    for name in names:
+        if name not in control and name not in views:
+            raise UnknownProjection(name, (*control, *views))
+    return [each for each in control if not names or each in names], [
+        each for each in views if not names or each in names
+    ]
 
 
 for _each in (verify, rebuild):

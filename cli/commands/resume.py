@@ -42,6 +42,8 @@ def command(
     seconds = None if timeout is None else parse_duration(timeout, "--timeout")
     with reading(call) as store:
         run_ids = list(dict.fromkeys(find_run(call, store, text) for text in runs))
+        if accept_source:
+            _show_changes(call, store, run_ids)
         specs = collect_specs(agents, call.settings, _bound_agents(store, run_ids))
 
     async def begin(engine: "AsyncEngine") -> Sequence[str]:
@@ -63,6 +65,14 @@ async def resume_one(engine: "AsyncEngine", run_id: str, *, accept_source: bool)
         await engine.drive(run_id)
     else:
         await engine.resume(run_id, accept_source=accept_source)
+
+
+def _show_changes(call: Invocation, store: "Reader", run_ids: Sequence[str]) -> None:
+    from runwright.cli.definitions import source_changes
+
+    for run_id in run_ids:
+        for line in source_changes(store, run_id):
+            call.out.say(f"  {line}")
 
 
 def _bound_agents(store: "Reader", run_ids: Sequence[str]) -> set[str]:

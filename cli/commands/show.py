@@ -10,7 +10,6 @@ from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 
 if TYPE_CHECKING:
-    from runwright.engine.graph.definition import Definition
     from runwright.engine.reading.reader import Reader
 
 
@@ -42,13 +41,14 @@ def command(call: Invocation, run: str, node: str | None, values: bool) -> None:
 
 
 def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
+    from runwright.cli.definitions import saved_definition
     from runwright.cli.rendering.graphs import graph_screen, in_flow_order
     from runwright.engine.graph.draw import edges as edges_of
     from runwright.engine.reading.moment import is_held
     from runwright.projections.views.run_view import RunView
 
     status = store.status(run_id)
-    definition = _definition(store, run_id)
+    definition = saved_definition(store, run_id)
     kinds = {} if definition is None else {path: str(spec.kind) for path, spec in definition.nodes.items()}
     view = RunView(run_id, kinds).follow(store.log.read(f"run/{run_id}"))
     document = view.document(held=is_held(store.log))
@@ -70,20 +70,3 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
     call.out.show(*run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(rows, edges, entry))
     if timeline["visits"]:
         call.out.show("", Text("Timeline", style="bold"), TimelineChart(timeline, now))
-
-
-def _definition(store: "Reader", run_id: str) -> "Definition | None":
-    """The definition that a run was compiled to; ``None`` where another version wrote it in a form of its own."""
-    from runwright.engine.authoring.conversion import NotConvertible
-    from runwright.engine.graph.definition import Definition
-    from runwright.eventstore.events.definition import DefinitionRecorded
-
-    digest = store.query("runs", where=[f"run_id={run_id}"]).items[0]["definition"]
-    for recorded in store.log.read(f"definition/{digest}"):
-        event = recorded.event
-        if isinstance(event, DefinitionRecorded) and event.snapshot is not None:
-            try:
-                return Definition.from_snapshot(event.snapshot.value)
-            except NotConvertible:
-                return None
-    return None

@@ -105,6 +105,12 @@ class Holder:
         """Whether the store was given back."""
         return self._closed
 
+    @property
+    def views(self) -> Follower:
+        """What keeps the views; each may be filled anew at any moment."""
+        assert self._follower is not None, "begun by `open`"
+        return self._follower
+
     def close(self) -> Head | None:
         """Record the end of the epoch and give the store back; twice does no harm.
 

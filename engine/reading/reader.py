@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from attrs import frozen
 
@@ -30,8 +30,11 @@ from runwright.projections.control.effects import EFFECTS
 from runwright.projections.control.registry import CONTROL
 from runwright.projections.control.runs import LIVE, RUNS
 from runwright.projections.layout import LAYOUT
+from runwright.projections.projection import Projection
 from runwright.projections.query import PAGE, Condition, Query, describe, plan
 from runwright.projections.replay import replay_document, replay_run
+
+_CONTROL_NAMES = frozenset(each.name for each in CONTROL)
 
 ExportFormat = Literal["native", "cloudevents", "csv"]
 
@@ -297,19 +300,25 @@ class Reader:
         limit: int = PAGE,
         cursor: str | None = None,
     ) -> RowsPage:
-        """A page of a projection's rows, filtered and sorted by field.
+        """A page of a projection's rows, control or view, filtered and sorted by field.
 
         Raises:
             UnknownProjection: There is none of that name; and its kin for fields, operators and values.
         """
-        query = plan(CONTROL, projection, where=where, sort=sort, limit=limit, cursor=cursor)
+        views = () if projection in _CONTROL_NAMES else _views()
+        query = plan((*CONTROL, *views), projection, where=where, sort=sort, limit=limit, cursor=cursor)
+        if views:
+            from runwright.projections.views.reading import view_page
+
+            found, position = view_page(self.log, query)
+            return RowsPage(items=found.items, position=position, next=found.next)
         with moment_of(self.log) as moment:
             page = moment.query(query)
             return RowsPage(items=page.items, position=moment.position, next=page.next)
 
     def projections(self) -> list[JsonObject]:
         """What can be queried: each projection with its fields."""
-        return [describe(each) for each in CONTROL]
+        return [describe(each) for each in (*CONTROL, *_views())]
 
     def replay(self, run_id: str, *, at: int | None = None, step: int | None = None) -> JsonObject:
         """A run's control rows, rebuilt from its events as of a position, or as of the end of a step.
@@ -356,6 +365,13 @@ class Reader:
         if started < step:
             raise NotFound("step", str(step))
         return last
+
+
+def _views() -> "tuple[Projection[Any], ...]":
+    """Our views and those that programs registered; loading the latter is left to who asks for one."""
+    from runwright.projections.views.registry import VIEWS, users_views
+
+    return (*VIEWS, *users_views()[0])
 
 
 def _narrowed(statuses: Collection[str]) -> Iterator[Condition]:

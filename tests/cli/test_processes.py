@@ -177,3 +177,34 @@ def test_a_terminal_gets_colours_and_no_data_steers_it(project: Project, colour:
     assert b"\x07" not in shown
     assert "\x9b".encode() not in shown
     assert (b"\x1b[38;5;" in shown or b"\x1b[32" in shown) is colour
+
+
+def test_following_goes_on_until_the_end(project: Project) -> None:
+    """`logs -f` prints lines as they come and ends with the run; `events -f` and `runs --follow` go on."""
+    process = project.begin("run", "gate.py")
+    project.until_first()
+    logs = project.begin("logs", "@last", "-f")
+    events = project.begin("events", "@last", "-f", "--jsonl")
+    runs = project.begin("runs", "--follow", "--jsonl")
+    assert events.stdout is not None
+    assert runs.stdout is not None
+    assert json.loads(events.stdout.readline())["type"] == "run.queued"
+    assert json.loads(runs.stdout.readline())["status"] == "running"
+    project.go()
+    process.communicate(timeout=LIMIT)
+    logs.communicate(timeout=LIMIT)
+    assert logs.returncode == 0
+    until(lambda: events.stdout is not None and json.loads(events.stdout.readline())["type"] == "run.completed")
+    until(lambda: runs.stdout is not None and json.loads(runs.stdout.readline())["status"] == "completed")
+    for each in (events, runs):
+        each.send_signal(signal.SIGINT)
+        each.communicate(timeout=LIMIT)
+        assert each.returncode == 130
+
+
+def test_a_shell_completes_commands(project: Project) -> None:
+    """The script's own question is answered with commands and options."""
+    project.environment |= {"_RUNWRIGHT_COMPLETE": "bash_complete", "COMP_WORDS": "runwright sta", "COMP_CWORD": "1"}
+    assert project.run().stdout.split() == ["plain,start", "plain,status"]
+    project.environment |= {"COMP_WORDS": "runwright runs --fol", "COMP_CWORD": "2"}
+    assert "--follow" in project.run().stdout

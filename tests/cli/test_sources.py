@@ -1,0 +1,30 @@
+"""A workflow whose file changed: refused with its name, shown, and accepted when somebody says so."""
+
+from pathlib import Path
+
+from support.command_line import CommandLine
+
+
+def test_a_changed_file_is_refused_shown_and_accepted(cli: CommandLine) -> None:
+    """`resume` names the file and changes nothing; `--accept-source` shows what differs and goes on."""
+    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    effect = cli("effects", "--state", "ambiguous", "--json").document["items"][0]["effect"]
+    file = Path(".runwright/workflows/sample.py")
+    more = "@sample.compute\ndef thank(ctx: Context[Order]) -> str:\n    return 'thanks'\n\nsample.then(deliver, thank)\n"
+    file.write_text(f"{file.read_text()}\n\n{more}")
+    cli("resolve", effect, "not-done", "--reason", "looked", code=0)
+    refused = cli("resume", "@last", "--json", code=3).document["error"]
+    assert refused["code"] == "source_changed"
+    assert ".runwright/workflows/sample.py" in refused["message"]
+    answer = cli("resume", "@last", "--accept-source", code=5)
+    for words in ("file .runwright/workflows/sample.py differs", "node thank (compute) is new", "→ thank is new"):
+        assert words in answer.err
+    assert cli("show", "@last").out.count("thank")
+
+
+def test_a_file_that_is_gone_parks_the_run(cli: CommandLine) -> None:
+    """Without its file a run cannot go on, and says what is missing."""
+    cli("start", "sample", "greet")
+    Path(".runwright/workflows/sample.py").unlink()
+    assert cli("resume", "@last", "--json", code=2).document["error"]["code"] == "workflow_not_found"
+    assert cli("status", "@last", "--json").document["status"] == "queued"
