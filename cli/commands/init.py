@@ -12,7 +12,7 @@ from runwright.cli.invocation import Invocation
 #: Written file below the project, and the template it is a copy of (none: its text stands here).
 _FILES: Final = (
     (".runwright/workflows/example.py", "example.py"),
-    (".runwright/workflows/test_example.py", "test_example.py"),
+    (".runwright/tests/test_example.py", "test_example.py"),
 )
 _CONFIG: Final = ".runwright/config.toml"
 _CONFIG_TEXT: Final = """\

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from runwright import Engine
 
-WORKFLOW = str(Path(__file__).with_name("example.py"))
+WORKFLOW = str(Path(__file__).parents[1] / "workflows" / "example.py")
 
 
 def test_lists_the_pages_of_a_folder(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ def test_the_example_runs_and_its_test_passes(cli: CommandLine) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    assert run("runwright.cli.main", "workflows", "--jsonl").count("\n") == 1
     assert run("runwright.cli.main", "check", "example").startswith("✓ example holds")
     assert run("runwright.cli.main", "run", "example", "-s", "folder=.").strip() == str(project.resolve() / "INDEX.md")
     assert (project / "INDEX.md").read_text() == "# Index\n\n- [My notes](./notes.md)\n"
@@ -34,4 +35,4 @@ def test_nothing_that_is_there_is_overwritten(cli: CommandLine) -> None:
     own.write_text("# mine\n")
     assert "Kept" in cli("init").err
     assert own.read_text() == "# mine\n"
-    assert (own.parent / "test_example.py").exists()
+    assert (cli.project / ".runwright/tests/test_example.py").exists()

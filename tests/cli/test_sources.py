@@ -10,8 +10,8 @@ def test_a_changed_file_is_refused_shown_and_accepted(cli: CommandLine) -> None:
     cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
     effect = cli("effects", "--state", "ambiguous", "--json").document["items"][0]["effect"]
     file = Path(".runwright/workflows/sample.py")
-    more = "@sample.compute\ndef thank(ctx: Context[Order]) -> str:\n    return 'thanks'\n\nsample.then(deliver, thank)\n"
-    file.write_text(f"{file.read_text()}\n\n{more}")
+    more = "@sample.compute\ndef thank(ctx: Context[Order]) -> str:\n    return 'thanks'\n"
+    file.write_text(f"{file.read_text()}\n\n{more}\n\nsample.then(deliver, thank)\n")
     cli("resolve", effect, "not-done", "--reason", "looked", code=0)
     refused = cli("resume", "@last", "--json", code=3).document["error"]
     assert refused["code"] == "source_changed"
