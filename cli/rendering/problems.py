@@ -20,7 +20,9 @@ def problem_lines(problems: "Sequence[DefinitionError]") -> list[Text]:
         style = BAD if each.severity == "error" else HELD
         lines.append(
             Text.assemble(
-                (f"{each.severity} ", style), (f"{clean(each.file)}:{each.line}", "bold"), f"  {clean(each.message)}"
+                (f"{each.severity} ", style),
+                (clean(f"{each.file}:{each.line}" if each.line else each.file), "bold"),
+                f"  {clean(each.message)}",
             )
         )
         lines.append(Text.assemble((f"  {each.code}  ", QUIET), clean(each.fix)))
