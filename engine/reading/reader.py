@@ -19,30 +19,21 @@ from runwright.engine.reading.values import effect_values, node_output, read_sou
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.follow import Subscription
 from runwright.eventstore.log import LogReader
-from runwright.eventstore.transfer.cloudevents import export_cloudevents
-from runwright.eventstore.transfer.csv import export_csv
-from runwright.eventstore.transfer.native import export_native
-from runwright.eventstore.transfer.selection import Progress, Selection
 from runwright.eventstore.values import Json, JsonObject
 from runwright.eventstore.verdict import Verdict
-from runwright.eventstore.verify import verify_store
 from runwright.projections.control.effects import EFFECTS
 from runwright.projections.control.registry import CONTROL
 from runwright.projections.control.runs import LIVE, RUNS
 from runwright.projections.layout import LAYOUT
 from runwright.projections.projection import Projection
 from runwright.projections.query import PAGE, Condition, Query, describe, plan
-from runwright.projections.replay import replay_document, replay_run
 
 _CONTROL_NAMES = frozenset(each.name for each in CONTROL)
 
 ExportFormat = Literal["native", "cloudevents", "csv"]
 
-_EXPORTS: dict[str, Callable[..., Iterator[bytes]]] = {
-    "native": export_native,
-    "cloudevents": export_cloudevents,
-    "csv": export_csv,
-}
+#: Told now and then how far something is, and how far it goes.
+Progress = Callable[[int, int], None]
 
 #: Display statuses by what the runs' own column can say: it narrows a list before statuses are worked out.
 _ENDS = frozenset({"completed", "continued", "failed", "timed_out", "cancelled"})
@@ -328,6 +319,8 @@ class Reader:
             PositionUnknown: The log does not reach so far.
         """
         position = at if step is None else self._end_of_step(run_id, step)
+        from runwright.projections.replay import replay_document, replay_run
+
         rows = replay_run(self.log, run_id, position)
         return replay_document(rows, run_id, self.log.head().position if position is None else position)
 
@@ -344,11 +337,20 @@ class Reader:
         Raises:
             NothingToExport: There is no such event.
         """
+        # Of the commands that read, few export, verify or replay: only those pay for it.
+        from runwright.eventstore.transfer.cloudevents import export_cloudevents
+        from runwright.eventstore.transfer.csv import export_csv
+        from runwright.eventstore.transfer.native import export_native
+        from runwright.eventstore.transfer.selection import Selection
+
+        write = {"native": export_native, "cloudevents": export_cloudevents, "csv": export_csv}[format]
         selection = None if run_id is None else Selection(streams=frozenset({f"run/{run_id}"}))
-        return _EXPORTS[format](self.log, selection=selection, with_values=with_values, progress=progress)
+        return write(self.log, selection=selection, with_values=with_values, progress=progress)
 
     def verify(self, *, deep: bool = False, head: Head | None = None, progress: Progress | None = None) -> Verdict:
         """Check the whole store: file, chain, tail, erasures; with ``deep`` indexes as well."""
+        from runwright.eventstore.verify import verify_store
+
         return verify_store(self.log.home.path, deep=deep, head=head, progress=progress)
 
     def _end_of_step(self, run_id: str, step: int) -> int:
