@@ -1,10 +1,11 @@
-"""From the log's writer thread to the event loop: many committed answers, one wake-up."""
+"""From the log's writer thread to the event loop: futures that resolve there."""
 
 import asyncio
-from collections import deque
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
+
+from runwright.engine.arrivals import arrivals_of
 
 T = TypeVar("T")
 
@@ -12,14 +13,12 @@ T = TypeVar("T")
 class LoopBridge:
     """Turns the futures that the writer thread resolves into futures of one event loop.
 
-    A commit answers many units at once. `asyncio.wrap_future` would write to the loop's wake-up pipe for each of
-    them; this collects what arrived and wakes the loop once.
+    A commit answers many units at once, and all of them arrive with one wake-up of the loop.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._arrived: deque[tuple[asyncio.Future[Any], Future[Any]]] = deque()
-        self._woken = False
+        self._arrivals = arrivals_of(loop)
 
     def wrap(self, answer: Future[T]) -> asyncio.Future[T]:
         """Answer a future of the loop; giving it up does not take back what was submitted."""
@@ -28,25 +27,16 @@ class LoopBridge:
         return waiter
 
     def _arrive(self, waiter: asyncio.Future[Any], answer: Future[Any]) -> None:
-        self._arrived.append((waiter, answer))
-        # The flag is lowered before the queue is emptied, so whoever appends after that wakes the loop again.
-        if not self._woken:
-            self._woken = True
-            try:
-                self._loop.call_soon_threadsafe(self._hand_over)
-            except RuntimeError:
-                # The loop is closed: nobody is left to hear the answer, and what was committed stays committed.
-                self._arrived.clear()
+        # Where the loop is closed nobody is left to hear the answer; what was committed stays committed.
+        self._arrivals.add(self._loop, partial(_hand_over, waiter, answer))
 
-    def _hand_over(self) -> None:
-        self._woken = False
-        while self._arrived:
-            waiter, answer = self._arrived.popleft()
-            if waiter.done():
-                continue
-            if answer.cancelled():
-                waiter.cancel()
-            elif (error := answer.exception()) is not None:
-                waiter.set_exception(error)
-            else:
-                waiter.set_result(answer.result())
+
+def _hand_over(waiter: asyncio.Future[Any], answer: Future[Any]) -> None:
+    if waiter.done():
+        return
+    if answer.cancelled():
+        waiter.cancel()
+    elif (error := answer.exception()) is not None:
+        waiter.set_exception(error)
+    else:
+        waiter.set_result(answer.result())

@@ -7,14 +7,15 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import copy_context
-from queue import SimpleQueue
+from typing import Literal
+
+from runwright.engine.arrivals import arrivals_of
+from runwright.engine.execution.crew import Crew
 
 #: How long a cancelled coroutine may take to end its own affairs (an agent's process has 2 s, and 2 more).
 GRACE = 10.0
-_IDLE_THREADS = 32
 
-Job = Callable[[], None]
-_idle: list[SimpleQueue[Job | None]] = []
+_crew = Crew()
 #: Functions that outlived their limit, by run. A thread belongs to the process and cannot be stopped, so no engine
 #: in it may forget one: the run does not go on here until the function returned.
 _outlived: dict[str, set[Future[None]]] = {}
@@ -48,43 +49,102 @@ async def call(run_id: str, limit: float | None, function: Callable[..., object]
         raise OutOfTime
     if inspect.iscoroutinefunction(function):
         return await _on_loop(run_id, limit, function, *args)
-    clock = asyncio.timeout(limit)
-    try:
-        async with clock:
-            value = await in_thread(run_id, function, *args)
-    except TimeoutError:
-        if clock.expired():
-            raise OutOfTime from None
-        raise
+    value = await (in_thread(run_id, function, *args) if limit is None else _in_time(run_id, limit, function, *args))
     if inspect.isawaitable(value):  # an object with an async __call__, or a lambda around a coroutine function
         return await _on_loop(run_id, limit, _awaited, value)
     return value
 
 
+async def _in_time(run_id: str, limit: float, function: Callable[..., object], *args: object) -> object:
+    clock = asyncio.timeout(limit)
+    try:
+        async with clock:
+            return await in_thread(run_id, function, *args)
+    except TimeoutError:
+        if clock.expired():
+            raise OutOfTime from None
+        raise
+
+
 async def in_thread(run_id: str, function: Callable[..., object], *args: object) -> object:
     """Call a plain function in a thread. Cancelled, it leaves the function running and remembers it."""
-    done: Future[None] = Future()
-    done.set_running_or_notify_cancel()
-    answer: list[object] = []
-    failure: list[BaseException] = []
-    context = copy_context()
-
-    def job() -> None:
-        try:
-            answer.append(context.run(function, *args))
-        except BaseException as error:  # noqa: BLE001 (handed to whoever waits)
-            failure.append(error)
-
-    _submit(job, done)
+    loop = asyncio.get_running_loop()
+    thread_call = _ThreadCall(loop, function, args)
+    _crew.submit(thread_call, loop)
     try:
-        await asyncio.wrap_future(done)
+        await thread_call.done
     except asyncio.CancelledError:
-        _remember(run_id, done)
+        returned = thread_call.leave()
+        if returned is not None:
+            _remember(run_id, returned)
         raise
-    if failure:
-        error = failure.pop()
-        raise error if isinstance(error, Exception) else Quit(f"it raised {type(error).__name__}") from error
-    return answer.pop()
+    error = thread_call.error
+    if error is None:
+        return thread_call.value
+    raise error if isinstance(error, Exception) else Quit(f"it raised {type(error).__name__}") from error
+
+
+class _ThreadCall:
+    """One call of a plain function on its way through a thread."""
+
+    __slots__ = (
+        "_args",
+        "_arrivals",
+        "_context",
+        "_function",
+        "_loop",
+        "_returned",
+        "_state",
+        "done",
+        "error",
+        "value",
+    )
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, function: Callable[..., object], args: tuple[object, ...]
+    ) -> None:
+        self.done: asyncio.Future[None] = loop.create_future()
+        self.value: object = None
+        self.error: BaseException | None = None
+        self._loop = loop
+        self._arrivals = arrivals_of(loop)
+        self._context = copy_context()
+        self._function = function
+        self._args = args
+        self._state: Literal["waits", "runs", "over"] = "waits"
+        self._returned: Future[None] | None = None
+
+    def __call__(self) -> None:
+        """Run it; in the thread."""
+        if not self._go("runs"):
+            return
+        try:
+            self.value = self._context.run(self._function, *self._args)
+        except BaseException as error:  # noqa: BLE001 (handed to whoever waits)
+            self.error = error
+        self._go("over")
+        if self._returned is not None:
+            self._returned.set_result(None)
+        self._arrivals.add(self._loop, self._tell)
+
+    def leave(self) -> "Future[None] | None":
+        """Stop waiting: what has not begun never does; answer when what has begun returns."""
+        with _lock:
+            if self._state == "runs":
+                self._returned = Future()
+                self._returned.set_running_or_notify_cancel()
+            self._state = "over"
+            return self._returned
+
+    def _go(self, state: Literal["runs", "over"]) -> bool:
+        with _lock:
+            left = self._state == "over"
+            self._state = state
+            return not left
+
+    def _tell(self) -> None:
+        if not self.done.done():
+            self.done.set_result(None)
 
 
 def outlived(run_id: str) -> bool:
@@ -155,33 +215,9 @@ def _remember(run_id: str, done: "Future[None]") -> None:
     done.add_done_callback(forget)  # at once where it has returned in the meantime
 
 
-def _submit(job: Job, done: "Future[None]") -> None:
-    try:
-        jobs = _idle.pop()
-    except IndexError:
-        jobs = SimpleQueue[Job | None]()
-        threading.Thread(target=_work, args=(jobs,), name="runwright-function", daemon=True).start()
-
-    def whole() -> None:
-        job()
-        # Idle before anybody is told, so that the next call finds this thread.
-        if len(_idle) < _IDLE_THREADS:
-            _idle.append(jobs)
-        else:
-            jobs.put(None)
-        done.set_result(None)
-
-    jobs.put(whole)
-
-
-def _work(jobs: "SimpleQueue[Job | None]") -> None:
-    while (job := jobs.get()) is not None:
-        job()
-        del job  # an idle thread holds nobody's values
-
-
 def _forget_threads() -> None:
-    _idle.clear()
+    global _crew
+    _crew = Crew()
     _outlived.clear()
 
 

@@ -74,9 +74,14 @@ async def test_a_coroutine_that_swallows_its_cancellation(monkeypatch: pytest.Mo
 
 async def test_a_cancelled_call_remembers_its_thread() -> None:
     """Cancelling the caller leaves the function running, and known."""
-    release = threading.Event()
-    task = asyncio.ensure_future(in_thread("left", release.wait, 20))
-    await asyncio.sleep(0)
+    begun, release = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        begun.set()
+        release.wait(20)
+
+    task = asyncio.ensure_future(in_thread("left", slow))
+    await asyncio.to_thread(begun.wait, 20)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -92,3 +97,42 @@ async def test_many_calls_at_once_do_not_wait_for_each_other() -> None:
     barrier = threading.Barrier(40)
     waits: list[Awaitable[object]] = [call("run", 20, barrier.wait, 20) for _ in range(40)]
     assert sorted(int(str(each)) for each in await asyncio.gather(*waits)) == list(range(40))
+
+
+async def test_a_call_that_is_left_before_it_began_never_begins() -> None:
+    """It waits behind another one; given up there, it leaves nothing behind."""
+    begun, release, called = threading.Event(), threading.Event(), list[int]()
+
+    def slow() -> None:
+        begun.set()
+        release.wait(20)
+
+    first = asyncio.ensure_future(in_thread("first", slow))
+    await asyncio.to_thread(begun.wait, 20)
+    second = asyncio.ensure_future(in_thread("second", called.append, 1))
+    await asyncio.sleep(0)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    assert not outlived("second")
+    release.set()
+    await first
+    await call("third", 5, called.append, 3)
+    assert called == [3]
+
+
+async def test_quick_calls_go_on_behind_a_slow_one() -> None:
+    """A blocked function holds its own thread and nobody else's call."""
+    begun, release = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        begun.set()
+        release.wait(20)
+
+    blocked = asyncio.ensure_future(in_thread("slow", slow))
+    await asyncio.to_thread(begun.wait, 20)
+    answers = await asyncio.gather(*(call(f"quick-{each}", 20, int, each) for each in range(50)))
+    assert answers == list(range(50))
+    assert not blocked.done()
+    release.set()
+    await blocked
