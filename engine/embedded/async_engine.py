@@ -14,7 +14,7 @@ from runwright.engine.commands.client import AcceptedSources, CancelRun, ClientC
 from runwright.engine.embedded.async_asking import AsyncAsking
 from runwright.engine.embedded.calling import Identity, accepted
 from runwright.engine.embedded.catalog import Catalog, Driven
-from runwright.engine.embedded.driving import CAPACITY, Driving
+from runwright.engine.embedded.driving import CAPACITY, Driving, Look
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.opening import Opening
 from runwright.engine.embedded.outcome import Outcome
@@ -264,21 +264,23 @@ class AsyncEngine(AsyncAsking):
         """
         self._check_usable()
         ends = None if timeout is None else self._holder.clock.monotonic() + timeout
+        look: Look | None = None
         with self._driving.watch.of(run_id) as changed:
-            while True:
+            while not self._closed:
                 changed.clear()
-                look = self._driving.look(run_id) if not self._closed else None
                 self._programs.check_store()
-                if look is None:
-                    break
-                if look.run.finished_at is not None or (until == "waiting" and not self._driving.moves(look)):
-                    break
-                changed.clear()
+                # While a worker of it is at work here, there is nothing to read that the worker does not tell.
+                if not self._driving.driving(run_id):
+                    look = self._driving.peek(run_id)
+                    if look.run.finished_at is not None or (until == "waiting" and not self._driving.moves(look)):
+                        break
                 try:
                     async with asyncio.timeout(None if ends is None else ends - self._holder.clock.monotonic()):
                         await changed.wait()
                 except TimeoutError:
                     break
+        if look is not None and look.run.finished_at is not None:
+            return Outcome.of_ended(look.run, self._holder.reader.history)
         return await self._read(self._outcome, run_id)
 
     # --- steering -----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ class Driver:
         return None
 
     async def _execute(self, run_id: str, driven: Driven, queued: QueueRun | None, port: EmbeddedPort) -> None:
-        scratch = await self._scratch(run_id)
+        scratch = self._scratch(run_id)
         if queued is not None:
             state = fresh_state(queued, scratch)
         else:
@@ -155,13 +156,12 @@ class Driver:
             run = moment.run(run_id)
             return run, read_state(run, moment.rows, moment.event, scratch)
 
-    async def _scratch(self, run_id: str) -> Path:
+    def _scratch(self, run_id: str) -> Path:
         folder = self._holder.home.run_folder(run_id)
         scratch = folder / "scratch"
-        if not scratch.is_dir():
-            folder.parent.mkdir(mode=0o700, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
-            scratch.mkdir(mode=0o700, exist_ok=True)
+        for each in (folder.parent, folder, scratch):
+            with suppress(FileExistsError):
+                each.mkdir(0o700)
         return scratch
 
     async def _refuse(self, run: RunRow, driven: Driven, port: EmbeddedPort) -> None:

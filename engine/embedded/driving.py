@@ -23,7 +23,7 @@ from runwright.engine.errors import AgentMissing
 from runwright.engine.reading.moment import moment_of
 from runwright.eventstore.errors import StoreError
 from runwright.projections.control.queue import QUEUE, QueueRow
-from runwright.projections.control.runs import RUNS, RunRow
+from runwright.projections.control.runs import RunRow
 from runwright.projections.control.timers import TIMERS, TimerRow
 
 _log = logging.getLogger("runwright.engine")
@@ -110,16 +110,29 @@ class Driving:
         """Whether this engine drives the run, or will when it may go on."""
         return run_id in self._taken
 
-    def look(self, run_id: str) -> Look | None:
-        """Look at a run after something about it changed: timers, eligibility, and who waits for it."""
+    def peek(self, run_id: str) -> Look:
+        """Read how a run stands, and do nothing about it.
+
+        Raises:
+            NotFound: There is no such run.
+        """
         with moment_of(self._holder.log) as moment:
-            run, queue = moment.rows.get(RUNS, run_id), moment.rows.get(QUEUE, run_id)
-            if run is None or queue is None:
-                return None
+            run = moment.run(run_id)
+            queue = moment.rows.get(QUEUE, run_id)
+            assert queue is not None, "queued by the same event as the run"
             timers = tuple(moment.rows.find(TIMERS, run_id=run_id)) if run.finished_at is None else ()
-        look = Look(run, queue, timers)
-        self._timers.keep(run_id, frozenset(each.kind for each in timers))
-        for each in timers:
+        return Look(run, queue, timers)
+
+    def look(self, run_id: str) -> Look:
+        """Look at a run after something about it changed: timers, eligibility, and who waits for it.
+
+        Raises:
+            NotFound: There is no such run.
+        """
+        look = self.peek(run_id)
+        run, queue = look.run, look.queue
+        self._timers.keep(run_id, frozenset(each.kind for each in look.timers))
+        for each in look.timers:
             self._timers.set(run_id, each.kind, each.due, absolute=each.absolute)
         if run.finished_at is not None:
             self._forget(run_id)
@@ -127,6 +140,10 @@ class Driving:
             self._scheduler.submit(run_id, queue.order)
         self.watch.tell(run_id)
         return look
+
+    def driving(self, run_id: str) -> bool:
+        """Whether the run has a worker here, or waits for a place."""
+        return self._scheduler.driving(run_id)
 
     def moves(self, look: Look) -> bool:
         """Whether a run goes on without anybody asking, here."""
@@ -225,6 +242,6 @@ class Driving:
                 self._timers.again(run_id, kind, AGAIN)
             return
         look = self.look(run_id)
-        if look is not None and look.run.finished_at is not None:
+        if look.run.finished_at is not None:
             # Its own time limit ended the run; the worker only has to hear of it.
             self._scheduler.interrupt(run_id)

@@ -6,9 +6,11 @@ import secrets
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runwright import __version__
 from runwright.engine.clock import Clock, SystemClock
+from runwright.engine.embedded.housekeeping import Housekeeping
 from runwright.engine.embedded.recovery import recover
 from runwright.engine.embedded.renewal import LeaseRenewal
 from runwright.engine.identity import new_id
@@ -19,9 +21,11 @@ from runwright.eventstore.envelope import Head
 from runwright.eventstore.errors import StoreError
 from runwright.eventstore.home import Home, check_file, create_file
 from runwright.eventstore.log import EventLog
-from runwright.projections.follower import Follower
 from runwright.projections.inline import ControlRows
 from runwright.projections.layout import LAYOUT
+
+if TYPE_CHECKING:
+    from runwright.projections.follower import Follower
 
 _log = logging.getLogger("runwright.engine")
 
@@ -55,7 +59,7 @@ class Holder:
         self.reader = Reader(log)
         self.renewal = LeaseRenewal(self.transitions.renew)
         self.unrecovered: frozenset[str] = frozenset()
-        self._follower: Follower | None = None
+        self._housekeeping = Housekeeping(log, self._scrub)
         self._closing = threading.Lock()
         self._closed = False
         self._head: Head | None = None
@@ -106,10 +110,9 @@ class Holder:
         return self._closed
 
     @property
-    def views(self) -> Follower:
+    def views(self) -> "Follower":
         """What keeps the views; each may be filled anew at any moment."""
-        assert self._follower is not None, "begun by `open`"
-        return self._follower
+        return self._housekeeping.follower
 
     def close(self) -> Head | None:
         """Record the end of the epoch and give the store back; twice does no harm.
@@ -122,8 +125,7 @@ class Holder:
                 return self._head
             self._closed = True
             self.renewal.close()
-            if self._follower is not None:
-                self._follower.close()
+            self._housekeeping.close()
             try:
                 self._head = self.transitions.stop_host().result()
             except StoreError as error:
@@ -135,8 +137,12 @@ class Holder:
     def _begin(self) -> None:
         self.transitions.start_host(self.process, __version__).result()
         self.unrecovered = recover(self.log, self.transitions, self.epoch)
-        self._follower = Follower(self.log)
-        self._follower.start()
+        self._housekeeping.start()
+
+    def _scrub(self) -> int:
+        from runwright.engine.embedded.redacting import scrub
+
+        return len(scrub(self, by=self.epoch, actor=f"host:{self.epoch}"))
 
 
 def _receipts_key(home: Home) -> bytes:

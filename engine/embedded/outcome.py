@@ -8,6 +8,7 @@ from runwright.engine.authoring.nodes import MountExit, Node
 from runwright.engine.reading.history import History
 from runwright.engine.reading.status import RunError
 from runwright.eventstore.values import Json
+from runwright.projections.control.runs import RunRow
 
 T = TypeVar("T")
 
@@ -26,6 +27,12 @@ class Outcome:
         self.status = status
         self.error = error
         self._read = read
+
+    @classmethod
+    def of_ended(cls, run: RunRow, read: Callable[[str], History]) -> "Outcome":
+        """The outcome of a run that has ended, from its own row."""
+        error = None if run.code is None else RunError(code=run.code, message=run.message or "")
+        return cls(run.run_id, run.status, error, read)
 
     def __repr__(self) -> str:
         return f"<Outcome {self.status} of run {self.run_id}>"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 
 from runwright.engine.errors import NotFound
 from runwright.engine.processes import is_alive
@@ -21,13 +22,16 @@ class Moment:
 
     Attributes:
         rows: The control rows.
-        position: The head it was taken at.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self.rows = SqlRows(snapshot.connection)
-        self.position = snapshot.position()
+
+    @cached_property
+    def position(self) -> int:
+        """The head it was taken at."""
+        return self._snapshot.position()
 
     def run(self, run_id: str) -> RunRow:
         """A run's row.

@@ -466,3 +466,16 @@ async def test_reading_needs_no_lock(kind: str, tmp_path: Path) -> None:
         assert (await engine.verify()).ok
         lines = list(engine.reader.export(outcome.run_id))
         assert len(lines) == 1 + len(await engine.events(outcome.run_id))
+
+
+async def test_many_may_wait_for_one_run(kind: str, tmp_path: Path) -> None:
+    """Everybody who waits hears of the end, and nobody keeps the others awake meanwhile."""
+    gate = Gate()
+    async with opened(kind, tmp_path / "state") as engine:
+        run_id = await engine.start(chain(gate.gate), Job(1))
+        waiting = [asyncio.create_task(engine.wait(run_id)) for _ in range(4)]
+        await gate.reached()
+        before = len(await engine.events())
+        gate.open.set()
+        assert [(await each).status for each in waiting] == ["completed"] * 4
+        assert len(await engine.events()) == before + 3

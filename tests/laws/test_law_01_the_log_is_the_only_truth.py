@@ -134,6 +134,6 @@ def test_a_replay_equals_the_rows_after_every_commit(tmp_path: Path, monkeypatch
             engine.wait(run_id)
         monkeypatch.setattr(Signal, "advance", tell)
         assert len(copies) > 5
-        for position, copied in copies.items():
+        for position, copied in list(copies.items()):
             for run_id, rows in copied.items():
                 assert engine.replay(run_id, at=position)["rows"] == rows, f"at {position}"
