@@ -87,4 +87,7 @@ def _name(visit: JsonObject) -> str:
 def _sign(visit: JsonObject) -> Text:
     attempts = cast("list[JsonObject]", visit["attempts"])
     outcome = attempts[-1]["outcome"] if attempts else None
-    return sign(str(outcome)) if outcome else sign("running" if attempts else "queued")
+    if outcome:
+        return sign(str(outcome))
+    spans = cast("list[JsonObject]", visit["spans"])
+    return sign(str(spans[-1]["phase"]) if spans else "queued")
