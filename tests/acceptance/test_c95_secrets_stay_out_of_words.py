@@ -42,6 +42,6 @@ def test_c95_no_surface_shows_the_secret(cli: CommandLine, monkeypatch: pytest.M
             assert MARKER not in answer.out + answer.err, line
     for form in ("native", "cloudevents", "csv"):
         assert MARKER not in cli("log", "export", "--format", form).out
-    for flags in (("-i", f'["{MARKER}"'), ("-s", MARKER)):
-        answer = cli("run", "leaky.py", *flags, code=2)
+    for bad in (("-i", f'["{MARKER}"'), ("-s", MARKER)):
+        answer = cli("run", "leaky.py", *bad, code=2)
         assert MARKER not in answer.out + answer.err
