@@ -4,10 +4,8 @@ import asyncio
 import logging
 import threading
 from collections.abc import Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from runwright.engine.agents.agent import Agent
 from runwright.engine.commands.client import QueueRun
@@ -25,7 +23,7 @@ from runwright.engine.execution.executor import execute
 from runwright.engine.execution.port import RunState
 from runwright.engine.identity import new_id
 from runwright.engine.reading.moment import moment_of
-from runwright.engine.results import Applied
+from runwright.engine.results import Adopted, Applied
 from runwright.engine.sources.identity import SourceSet
 from runwright.engine.transitions.worker import token_hash
 from runwright.eventstore.errors import StoreError
@@ -183,15 +181,24 @@ class Driver:
             if attempt:
                 await asyncio.sleep(PAUSE)
             try:
-                await self._bridge.wrap(self._report(authority, observed))
+                if observed is not None:
+                    await self._bridge.wrap(self._holder.transitions.host(observed))
+                else:
+                    assert authority is not None, "a worker speaks for itself only under its claim"
+                    await self._say_lost(authority)
             except StoreError as error:
                 _log.warning("the end of a worker was not recorded: %s", error.code)
             else:
                 return
 
-    def _report(self, authority: Authority | None, observed: RecordExit | None) -> "Future[Any]":
+    async def _say_lost(self, authority: Authority) -> None:
+        """Let a worker say that it lost its claim; where the claim only ran out, its end is observed instead.
+
+        A holder that stood still for longer than a lease lasts (a stopped process) finds its own claims expired:
+        nobody else has the runs, and they go on in a new generation.
+        """
         transitions = self._holder.transitions
-        if observed is not None:
-            return transitions.host(observed)
-        assert authority is not None, "a worker speaks for itself only under its claim"
-        return transitions.worker(authority, [ExitWorker(outcome="claim_lost")])
+        (said,) = await self._bridge.wrap(transitions.worker(authority, [ExitWorker(outcome="claim_lost")]))
+        if not isinstance(said, Applied | Adopted):
+            crashed = RecordExit(run_id=authority.run_id, worker=authority.worker, outcome="crashed")
+            await self._bridge.wrap(transitions.host(crashed))

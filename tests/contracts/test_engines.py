@@ -27,6 +27,7 @@ from runwright import (
     WorkflowInvalid,
     WorkflowNotFound,
 )
+from runwright.engine.clock import SystemClock
 from runwright.engine.results import Adopted, Applied
 from runwright.eventstore.errors import StoreClosed
 from support.engines import KINDS, opened, until
@@ -479,3 +480,76 @@ async def test_many_may_wait_for_one_run(kind: str, tmp_path: Path) -> None:
         gate.open.set()
         assert [(await each).status for each in waiting] == ["completed"] * 4
         assert len(await engine.events()) == before + 3
+
+
+async def test_a_durable_wait_outlives_its_engine(kind: str, tmp_path: Path) -> None:
+    """A wait goes on while nobody holds the store, and what fell due meanwhile happens at the next opening."""
+    workflow = Workflow("sleepy", input=Job)
+    pause = workflow.wait("pause", timedelta(milliseconds=150))
+    after = workflow.compute(double)
+    workflow.entry(pause)
+    workflow.then(pause, after)
+    async with opened(kind, tmp_path / "state") as engine:
+        run_id = await engine.start(workflow, Job(3))
+
+        async def waiting() -> bool:
+            return bool((await engine.status(run_id)).status == "waiting")
+
+        await until(waiting)
+    async with opened(kind, tmp_path / "state", workflows=[workflow]) as engine:
+        assert (await engine.wait(run_id)).output == 6
+        assert (await engine.query("timers")).items == []
+
+
+async def test_a_claim_that_ran_out_is_taken_again(kind: str, tmp_path: Path) -> None:
+    """After a stall longer than a lease the old worker changes nothing, and the run goes on in a new generation."""
+    clock = Stalled()
+    calls: list[int] = []
+
+    def stall(ctx: Context[Job]) -> int:
+        calls.append(1)
+        if len(calls) == 1:
+            clock.behind += 60
+        return len(calls)
+
+    async with opened(kind, tmp_path / "state", clock=clock) as engine:
+        outcome = await engine.run(chain(stall), Job(1))
+        assert (outcome.status, outcome.output) == ("completed", 2)
+        (queue,) = (await engine.query("queue")).items
+        assert queue["generation"] == 2
+        assert [row["outcome"] for row in (await engine.query("workers", sort=["launched_at"])).items] == [
+            "crashed",
+            "finished",
+        ]
+
+
+class Stalled(SystemClock):
+    """A clock that can jump ahead, as after a process was stopped."""
+
+    def __init__(self) -> None:
+        self.behind = 0.0
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+        return super().monotonic() + self.behind
+
+
+async def test_a_handed_in_workflow_that_changed_is_not_driven_blindly(kind: str, tmp_path: Path) -> None:
+    """A started run whose definition changed parks and can be carried on by accepting; a queued one fails to launch."""
+    gate = Gate()
+    old, new = chain(gate.gate, double), chain(gate.gate, double, say)
+    async with opened(kind, tmp_path / "state") as engine:
+        run_id = await engine.start(old, Job(5))
+        await gate.reached()
+        queued = await engine.start(old, Job(6), drive=False)
+        await close_at_the_boundary(engine, run_id, gate)
+    async with opened(kind, tmp_path / "state", workflows=[new]) as engine:
+        failed = await engine.wait(queued)
+        assert (failed.status, failed.error and failed.error.code) == ("failed", "source_changed")
+        assert (await engine.query("runs", where=[f"run_id={queued}"])).items[0]["input_erased"] is True
+        await engine.wait(run_id, until="waiting")
+        reason = (await engine.status(run_id)).reason
+        assert reason is not None
+        assert reason.code == "source_changed"
+        await engine.resume(run_id, accept_source=True)
+        assert (await engine.wait(run_id)).output == "10 a"
