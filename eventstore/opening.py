@@ -123,8 +123,9 @@ def _check_wal(wal: Path, header: _Header) -> None:
 def _check_journal(journal: Path, header: _Header) -> None:
     with journal.open("rb") as file:
         head = file.read(28)
-    if not head.strip(b"\0"):
-        return  # a journal whose header is zero is finished
+    if not head[: len(_JOURNAL_MAGIC)].strip(b"\0"):
+        # Finished, or not begun: SQLite writes the magic only once the whole journal is on the disk.
+        return
     page_size = struct.unpack_from(">I", head, 24)[0] if len(head) == 28 else 0
     if not head.startswith(_JOURNAL_MAGIC) or page_size != header.page_size:
         raise StoreForeign(journal, "it is not the journal of the store beside it")

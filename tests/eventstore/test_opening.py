@@ -351,6 +351,14 @@ def test_a_foreign_journal_is_refused(stopped: Path) -> None:
     refused(stopped, StoreForeign, match="not the journal")
 
 
+def test_a_journal_that_was_never_finished_is_no_foreign_file(stopped: Path) -> None:
+    """Killed before its journal was on the disk, a store opens: the journal has no magic yet, and all else is old."""
+    begun = bytes(12) + bytes.fromhex("bc383183000000340000020000001000")
+    (stopped / "log.sqlite-journal").touch(mode=0o600)
+    (stopped / "log.sqlite-journal").write_bytes(begun.ljust(4616, b"\0"))
+    opened(stopped).close()
+
+
 def test_a_reader_leaves_a_refused_store_as_it_was(home: Path) -> None:
     """Also without the lock."""
     patched(home / "log.sqlite", 60, (2).to_bytes(4, "big"))
