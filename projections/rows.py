@@ -53,6 +53,7 @@ class MemoryRows:
 
         Raises:
             ImpossibleEvent: The event does not fit one of them.
+            UnknownEvent: No version that this one knows wrote it.
         """
         self.apply_all((recorded,))
 
@@ -66,7 +67,12 @@ class MemoryRows:
         done: list[tuple[dict[Key, Any], Key, Any, list[tuple[Any, ...]]]] = []
         try:
             for recorded in events:
-                for name, key_of, evolve, table, held in plans.get(recorded.type, ()):
+                plan = plans.get(recorded.type)
+                if plan is None:
+                    # Nobody listens: then at least it is known, and what a newer version wrote is not passed over.
+                    _ = recorded.event
+                    plan = ()
+                for name, key_of, evolve, table, held in plan:
                     key = key_of(recorded)
                     if key is None:
                         continue

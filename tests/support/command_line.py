@@ -47,13 +47,18 @@ class CommandLine:
 
     def __call__(self, *arguments: str, code: int = 0, stdin: str = "") -> Answer:
         """Run a command and check its exit code."""
+        answer = self.ask(*arguments, stdin=stdin)
+        assert answer.code == code, f"runwright {' '.join(arguments)} exited {answer.code}: {answer.out}{answer.err}"
+        return answer
+
+    def ask(self, *arguments: str, stdin: str = "") -> Answer:
+        """Run a command, whatever it exits with."""
         self._capture.readouterr()
         self._patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        found = main(arguments)
+        code = main(arguments)
         out, err = self._capture.readouterr()
-        assert found == code, f"runwright {' '.join(arguments)} exited {found}: {out}{err}"
         assert "Traceback" not in err
-        return Answer(found, out, err)
+        return Answer(code, out, err)
 
     def run_id(self) -> str:
         """The newest run's ID."""

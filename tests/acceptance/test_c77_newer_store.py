@@ -1,0 +1,55 @@
+"""C77: a newer store is refused before a byte is written; an unknown event stops whoever meets it, visibly."""
+
+import sqlite3
+from contextlib import closing
+
+from support.command_line import CommandLine
+from support.sound import contents
+from support.unknown_event import append_unknown
+
+COMMANDS = (
+    ("run", "world.py:four"), ("start", "world.py:four"), ("status",), ("runs",), ("show", "@last"),
+    ("wait", "@last"), ("output", "@last"), ("logs", "@last"), ("pause", "@last"), ("resume", "@last"),
+    ("cancel", "@last"), ("effects",), ("events",), ("replay", "@last"), ("query", "runs"),
+    ("projections", "verify"), ("projections", "rebuild"), ("log", "verify"), ("log", "head"), ("log", "export"),
+    ("log", "redact", "@last", "--reason", "x"), ("store", "status"), ("store", "adopt"),
+    ("store", "backup", "copy.sqlite"),
+)  # fmt: skip
+
+
+def test_c77_every_command_refuses_a_newer_store(cli: CommandLine) -> None:
+    """C77: both versions and the path are named, and no file changes."""
+    cli("run", "world.py:four")
+    with closing(sqlite3.connect(cli.home / "log.sqlite", isolation_level=None)) as shell:
+        shell.execute("PRAGMA user_version=2")
+        shell.execute("PRAGMA journal_mode=DELETE")
+    before = contents(cli.home)
+    for line in COMMANDS:
+        flags = () if line[:2] == ("log", "export") else ("--json",)
+        answer = cli.ask(*line, *flags)
+        assert answer.code == 4, (line, answer)
+        if flags:
+            failure = answer.document["error"]
+            assert failure["code"] == "store_newer", line
+            assert all(word in failure["message"] for word in (str(cli.home), "2", "1"))
+        after = contents(cli.home)
+        assert {path: digest for path, digest in after.items() if not path.endswith("host.lock")} == {
+            path: digest for path, digest in before.items() if not path.endswith("host.lock")
+        }, line
+    assert not (cli.project / "copy.sqlite").exists()
+
+
+def test_c77_an_unknown_event_is_never_skipped(cli: CommandLine) -> None:
+    """C77: the chain still verifies; what has to understand the event says which one, at which position."""
+    cli("run", "world.py:four")
+    run_id = cli.run_id()
+    position = append_unknown(cli.home, f"run/{run_id}", "run.teleported")
+    cli("log", "verify")
+    for line in (("replay", run_id), ("projections", "verify"), ("projections", "rebuild"), ("show", run_id)):
+        failure = cli(*line, "--json", code=4).document["error"]
+        assert failure["code"] == "unknown_event", line
+        assert "run.teleported" in failure["message"]
+        assert str(position) in failure["message"]
+    # What needs no understanding still works: the lines of an export are the stored texts.
+    assert "run.teleported" in cli("log", "export").out
+    assert cli("status", run_id, "--json").document["status"] == "completed"
