@@ -93,7 +93,8 @@ def recording(folders: Sequence[Path]) -> Iterator[Recorder]:
 def _recording(folders: Sequence[Path]) -> Iterator[Recorder]:
     roots = [folder.resolve() for folder in folders]
     recorder = Recorder(roots)
-    before = {name: module for name, module in sys.modules.items() if _belongs(module, roots)}
+    # A copy: other threads of the program may import at the same time.
+    before = {name: module for name, module in sys.modules.copy().items() if _belongs(module, roots)}
     for name in before:
         del sys.modules[name]
     added = [str(folder) for folder in folders]
