@@ -70,6 +70,7 @@ class Statement:
 
 
 _DATA_VERSION = Statement("PRAGMA data_version")
+_JOURNAL_MODE = Statement("PRAGMA journal_mode")
 
 
 def execute(connection: sqlalchemy.Connection, statement: Statement, row: Row | None = None) -> list[Row]:
@@ -145,6 +146,12 @@ def data_version(connection: sqlalchemy.Connection) -> int:
     """Answer a number that changes when another connection commits."""
     ((version,),) = execute(connection, _DATA_VERSION)
     return int(version)
+
+
+def journal_mode(connection: sqlalchemy.Connection) -> str:
+    """Answer how SQLite keeps the file's changes safe: ``wal``, or another word where there is no WAL."""
+    ((mode,),) = execute(connection, _JOURNAL_MODE)
+    return str(mode)
 
 
 def driver(connection: sqlalchemy.Connection) -> sqlite3.Connection:

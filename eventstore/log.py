@@ -166,11 +166,6 @@ class EventLog(LogReader):
                 identity.write(self.home, self.log_id, head)
 
     @property
-    def without_wal(self) -> bool:
-        """Whether the store was opened for an unsafe file system, which status says."""
-        return self._writer is not None and not self._writer.wal
-
-    @property
     def failed(self) -> StoreError | None:
         """Why the writer serves nobody any more; ``None`` while it does. Whoever holds the log then stops."""
         return self._writer.failed if self._writer else None

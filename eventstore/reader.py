@@ -180,6 +180,12 @@ class LogReader:
         with self._borrowed() as connection:
             return read_head(connection) or Head(0, chain.genesis(self.log_id))
 
+    @property
+    def without_wal(self) -> bool:
+        """Whether the store is kept without a WAL, as on an unsafe file system; status says so."""
+        with self._borrowed() as connection:
+            return database.journal_mode(connection) != "wal"
+
     def subscribe(self, after: int) -> Subscription:
         """Follow the log: everything after a position, then what commits, until it is closed."""
         watching = self._connect()

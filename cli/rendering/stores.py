@@ -34,6 +34,7 @@ def store_facts(store: "Reader") -> JsonObject:
         "standing": standing.value,
         "held": held,
         "pid": holder(home) if held else None,
+        "wal": not store.log.without_wal,
         "erasures_pending": len(open_scrubs(store.log)),
     }
 
@@ -53,6 +54,9 @@ def store_table(facts: JsonObject) -> Table:
         ("held by", f"process {facts['pid']}" if facts["held"] else "nobody"),
         ("writable", "yes" if facts["writable"] else f"no: {facts['standing']}; runwright store adopt"),
     ]
+    if facts["writable"] and not facts["wal"]:
+        # A copy has none before it is adopted, and that says nothing about where it stands.
+        rows.append(("journal", "without a WAL, as --unsafe-filesystem keeps it"))
     if facts["erasures_pending"]:
         rows.append(("erasures", f"{facts['erasures_pending']} pending until no reader is in the way"))
     for name, value in rows:
