@@ -1,6 +1,7 @@
 """Fingerprints of private values: HMACs under a run tree's key, so that small values cannot be guessed."""
 
 import hmac
+import json
 from typing import Final
 
 from runwright.engine.decisions.facts import Tree
@@ -40,7 +41,12 @@ def terminal_fingerprint(tree: Tree | None, run: RunRow, outcome: str, result: s
     """
     if tree is None:
         return None
-    return _hmac(tree.key, _END + encode([run.workflow, run.definition, tree.input, outcome, result]))
+    # The canonical text of these texts, without the limit of a stored value: nobody stores it, and a result that
+    # fills its own limit is longer once more quoted.
+    ended = json.dumps(
+        [run.workflow, run.definition, tree.input, outcome, result], ensure_ascii=False, separators=(",", ":")
+    )
+    return _hmac(tree.key, _END + ended)
 
 
 def _hmac(key: str, text: str) -> str:

@@ -122,3 +122,18 @@ def test_c56_effects_refuse_them_in_requests_and_results(home: Path) -> None:
         assert called == ["give"]
         check_every_payload(engine)
     check_sound(home)
+
+
+@pytest.mark.parametrize("value", ["x" * (16 * 1024 * 1024 - 2), ['"'] * 3_000_000], ids=["long", "many quotes"])
+def test_c56_a_value_that_fills_its_limit_ends_the_run(tmp_path: Path, value: Any) -> None:
+    """What can be stored can also be a run's output: its end asks for no more room than its value had."""
+    workflow: Workflow[JsonObject] = Workflow("full")
+
+    @workflow.compute
+    def fill(ctx: Context[JsonObject]) -> Any:
+        return value
+
+    workflow.entry(fill)
+    with Engine.open(tmp_path / "state") as engine:
+        outcome = engine.run(workflow, {})
+        assert (outcome.status, outcome.output == value) == ("completed", True)
