@@ -37,6 +37,9 @@ def backup(call: Invocation, file: str) -> None:
     from runwright.eventstore.backup import backup as copy
     from runwright.eventstore.verdict import format_head
 
+    if _path(file).resolve().is_relative_to(call.home.resolve()):
+        # Under one of the store's own names that is free just now, it would be taken for what belongs there.
+        raise Refused.usage("The state directory takes no backups.", "Name a file elsewhere.", code="name_invalid")
     with counted(call.out, "copying") as progress:
         verdict = copy(call.home, _path(file), progress=progress)
     head = None if verdict.head is None else format_head(verdict.head)

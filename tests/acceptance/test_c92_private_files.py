@@ -16,7 +16,7 @@ def test_c92_private_from_the_first_instant(cli: CommandLine, umask: None) -> No
 
     def look() -> None:
         while not done.is_set():
-            for path in (cli.home, *cli.home.rglob("*")):
+            for path in (cli.home, *cli.home.rglob("*"), *cli.project.glob("copy.sqlite*")):
                 try:
                     mode = path.lstat().st_mode
                 except FileNotFoundError:
@@ -27,13 +27,21 @@ def test_c92_private_from_the_first_instant(cli: CommandLine, umask: None) -> No
     watcher.start()
     try:
         cli("run", "world.py:contracts", "-s", "mode=repeatable")
-        cli("store", "backup", str(cli.home / "copy.sqlite"))
+        cli("store", "backup", "copy.sqlite")
     finally:
         done.set()
         watcher.join()
     assert {(name, mode) for name, folder, mode in seen if mode != (0o700 if folder else 0o600)} == set()
     names = {name for name, _, _ in seen}
-    assert {"log.sqlite", "log.sqlite-wal", "log.sqlite-shm", "store.id", "receipts.key", "host.lock"} <= names
+    assert {
+        "log.sqlite",
+        "log.sqlite-wal",
+        "log.sqlite-shm",
+        "store.id",
+        "receipts.key",
+        "host.lock",
+        "copy.sqlite",
+    } <= names
 
 
 @pytest.mark.parametrize("how", ["mode", "link", "file"])
