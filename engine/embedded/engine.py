@@ -13,6 +13,7 @@ from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.clock import Clock
 from runwright.engine.embedded.async_engine import GRACE, AsyncEngine, Until
+from runwright.engine.embedded.background import Background
 from runwright.engine.embedded.driving import CAPACITY
 from runwright.engine.embedded.errors import WrongThread
 from runwright.engine.embedded.outcome import Outcome
@@ -41,10 +42,9 @@ class Engine:
     `AsyncEngine`, which has their full descriptions.
     """
 
-    def __init__(self, engine: AsyncEngine, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    def __init__(self, engine: AsyncEngine, background: Background) -> None:
         self._engine = engine
-        self._loop = loop
-        self._thread = thread
+        self._background = background
         self._pid = os.getpid()
         self._head: Head | None = None
 
@@ -64,9 +64,7 @@ class Engine:
         unsafe_filesystem: bool = False,
     ) -> "Engine":
         """Take the store at ``path``; arguments and errors are those of `AsyncEngine.open`."""
-        loop = asyncio.new_event_loop()
-        thread = threading.Thread(target=loop.run_forever, name="runwright-engine", daemon=True)
-        thread.start()
+        background = Background()
         opening = AsyncEngine.open(
             path,
             agents=agents,
@@ -84,11 +82,11 @@ class Engine:
             return await opening
 
         try:
-            engine = asyncio.run_coroutine_threadsafe(opened(), loop).result()
+            engine = asyncio.run_coroutine_threadsafe(opened(), background.loop).result()
         except BaseException:
-            _end(loop, thread)
+            background.end()
             raise
-        return cls(engine, loop, thread)
+        return cls(engine, background)
 
     @property
     def reader(self) -> Reader:
@@ -105,7 +103,7 @@ class Engine:
             The log's head, to be kept elsewhere, or ``None`` where the end could not be recorded.
         """
         self._check_process()
-        if self._loop.is_closed():
+        if self._background.loop.is_closed():
             return self._head
         try:
             self._head = self._call(self._engine.close(grace=grace))
@@ -113,7 +111,7 @@ class Engine:
             self._head = self._call(self._engine.close(grace=0))
             raise
         finally:
-            _end(self._loop, self._thread)
+            self._background.end()
         return self._head
 
     def __enter__(self) -> Self:
@@ -265,7 +263,7 @@ class Engine:
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         try:
             self._check_process()
-            if threading.get_ident() == self._thread.ident:
+            if threading.get_ident() == self._background.ident:
                 raise WrongThread
             answer = self._submit(work)
         except BaseException:
@@ -280,7 +278,7 @@ class Engine:
 
     def _submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
         try:
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
+            return asyncio.run_coroutine_threadsafe(work, self._background.loop)
         except RuntimeError:
             # The loop was closed with the engine.
             raise StoreClosed from None
@@ -288,21 +286,3 @@ class Engine:
     def _check_process(self) -> None:
         if os.getpid() != self._pid:
             raise Forked
-
-
-def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
-    """Stop the background loop and everything that is left on it."""
-    if loop.is_closed():
-        return
-
-    async def finish() -> None:
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await loop.shutdown_asyncgens()
-
-    asyncio.run_coroutine_threadsafe(finish(), loop).result()
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()

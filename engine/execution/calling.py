@@ -174,7 +174,10 @@ async def _on_loop(run_id: str, limit: float | None, function: Callable[..., obj
         raise OutOfTime
     if task.cancelled():
         raise Quit("it cancelled itself")
-    return task.result()
+    error = task.exception()
+    if error is None:
+        return task.result()
+    raise error if isinstance(error, Exception) else Quit(f"it raised {type(error).__name__}") from error
 
 
 async def _end(run_id: str, task: "asyncio.Task[object]") -> None:
@@ -193,8 +196,10 @@ async def _contained(function: Callable[..., object], *args: object) -> object:
     try:
         value = function(*args)
         return await value if inspect.isawaitable(value) else value
-    except SystemExit as error:  # let out of a task, it would end the program's loop
-        raise Quit("it raised SystemExit") from error
+    except (SystemExit, KeyboardInterrupt) as error:  # let out of a task, they would end the program's loop
+        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            raise  # somebody's Ctrl-C
+        raise Quit(f"it raised {type(error).__name__}") from error
 
 
 async def _awaited(value: object) -> object:

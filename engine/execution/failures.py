@@ -87,7 +87,7 @@ def stored(shape: Shape, value: object, what: str = "output") -> Json:
         raise NodeFailure(_unstorable("payload_too_large", what, error)) from None
     except (NotConvertible, ValueRefused) as error:
         raise NodeFailure(_unstorable("output_invalid", what, error)) from None
-    except Exception as error:  # noqa: BLE001 (a class of the user's own runs its code here)
+    except BaseException as error:  # noqa: BLE001 (a class of the user's own runs its code here, on the engine's loop)
         raise NodeFailure(_unstorable("output_invalid", what, error)) from None
     return document
 
@@ -102,7 +102,7 @@ def describe(error: BaseException) -> str:
     lines: list[str] = []
     for depth, each in enumerate(_chain(error)):
         name = type(each).__name__ if type(each).__module__ == "builtins" else _full_name(type(each))
-        message = _message(each)
+        message = message_of(each)
         lines.append(("caused by " if depth else "") + (f"{name}: {message}" if message else name))
     return "\n".join(lines)
 
@@ -111,7 +111,7 @@ def trace(error: BaseException) -> str:
     """The whole traceback for the run's private output log."""
     try:
         return "".join(traceback.format_exception(error))
-    except Exception:  # noqa: BLE001 (formatting runs the exception's own code)
+    except BaseException:  # noqa: BLE001 (formatting runs the exception's own code)
         return describe(error)
 
 
@@ -119,11 +119,12 @@ def _full_name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _message(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
+    """An exception's own text, whatever its ``__str__`` does: what got out of it would end the engine's loop."""
     try:
         # Masking looks at it all, and a message may be a whole response body.
         return str(error)[: 8 * MAX_ERROR]
-    except Exception as broken:  # noqa: BLE001 (the exception's own code)
+    except BaseException as broken:  # noqa: BLE001 (the exception's own code)
         return f"(its text cannot be shown: __str__ raised {type(broken).__name__})"
 
 
@@ -137,8 +138,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
-    inner: Sequence[BaseException] | None = getattr(error, "exceptions", None)
-    if inner is not None and isinstance(error, BaseExceptionGroup):
+    if isinstance(error, BaseExceptionGroup):
+        inner: Sequence[BaseException] = error.exceptions
         for each in inner:
             yield from _leaves(each)
     else:

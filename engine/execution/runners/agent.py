@@ -9,7 +9,7 @@ from runwright.engine.authoring.conversion import PLAIN, NotConvertible, Shape
 from runwright.engine.commands.worker import CloseRequest, OpenRequest, ParkRun, SubmitCandidate
 from runwright.engine.execution.calling import call
 from runwright.engine.execution.contexts import as_time
-from runwright.engine.execution.failures import MAX_ERROR, Failure, NodeFailure, stored
+from runwright.engine.execution.failures import MAX_ERROR, Failure, NodeFailure, describe, message_of, stored
 from runwright.engine.execution.port import SavedRequest
 from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import Walk
@@ -130,13 +130,15 @@ class _Asking:
             return _Refusal("output_invalid", reason, _kept(value))
         except NodeFailure as error:
             return _Refusal(error.failure.code, error.failure.error, None)
+        except BaseException as error:  # noqa: BLE001 (a class of the executor's own runs its code here)
+            return _Refusal("output_invalid", f"the answer cannot be read: {describe(error)}", None)
         validate = self._visit.declaration.validate
         if validate is not None:
             limit = self._walk.left(self._visit.deadline)
             try:
                 await call(self._walk.state.run_id, limit, validate, self._visit.context, shape.load(candidate))
             except (ValueError, AssertionError) as error:
-                return _Refusal("validation_failed", str(error) or type(error).__name__, candidate)
+                return _Refusal("validation_failed", message_of(error) or type(error).__name__, candidate)
             except Exception as error:  # noqa: BLE001 (any other is a mistake in the function, and not in the answer)
                 raise self._walk.failed(self._visit, error) from None
         return _Accepted(candidate)

@@ -255,3 +255,21 @@ def test_a_store_that_fails_is_told_to_everybody(tmp_path: Path, monkeypatch: py
             engine.run(single(lambda ctx: 2), {})
         with pytest.raises(StoreError):
             engine.run(single(lambda ctx: 2), {})
+
+
+@pytest.mark.parametrize("how", ["stop", "exit", "interrupt"])
+def test_a_node_cannot_end_the_loop_of_the_engine(tmp_path: Path, how: str) -> None:
+    """What a node leaves on the loop may stop it or let SystemExit out: nobody waits for ever, the run goes on."""
+
+    def leave() -> None:
+        raise SystemExit(3) if how == "exit" else KeyboardInterrupt
+
+    async def hostile(ctx: Context[JsonObject]) -> int:
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.stop if how == "stop" else leave)
+        await asyncio.sleep(0.01)
+        return 1
+
+    with Engine.open(tmp_path / "state") as engine:
+        outcome = engine.run(single(hostile), {}, timeout=60)
+        assert (outcome.status, outcome.output) == ("completed", 1)

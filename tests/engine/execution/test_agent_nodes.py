@@ -11,7 +11,7 @@ from attrs import frozen
 from runwright import Context, JsonObject, Retry, Workflow, seconds
 from runwright.engine.agents.agent import Agent, AgentRequest
 from runwright.engine.agents.callable import CallableAgent
-from runwright.engine.commands.worker import CloseRequest, FailRun, OpenRequest
+from runwright.engine.commands.worker import CloseRequest, FailRun, OpenRequest, SubmitCandidate
 from support.running import port_for, run, run_until_crash
 from support.scripted_port import Crash, ScriptedPort
 
@@ -95,6 +95,21 @@ def test_a_wrong_answer_is_refused_with_its_path_and_asked_again(tmp_path: Path)
     assert [one.candidate for one in port.submissions][:3] == [{"verdict": "dirty"}, "clean", None]
 
 
+def test_an_answer_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    """The answer's own code may raise anything, and nesting may have no end: the executor is asked again."""
+
+    class Torn(dict[str, object]):
+        def items(self) -> Any:
+            raise SystemExit(3)
+
+    endless: list[object] = []
+    endless.append(endless)
+    port = port_for(reviewing(), tmp_path)
+    agent = Answers(Torn(verdict="clean"), {"verdict": "clean", "notes": endless}, {"verdict": "clean"})
+    assert ask(port, agent) == "finished"
+    assert [one.code for one in port.submissions] == ["output_invalid"] * 2 + [None]
+
+
 def test_validate_may_refuse(tmp_path: Path) -> None:
     """By raising ValueError; its text is the reason."""
 
@@ -158,7 +173,14 @@ def test_an_executor_out_of_time(tmp_path: Path) -> None:
 def test_after_a_crash_the_same_request_is_asked_again(tmp_path: Path) -> None:
     """With the saved prompt, the last refusal, and the word that it was asked before."""
     port = port_for(reviewing(), tmp_path)
-    assert ask(port, Answers({"verdict": "dirty"}, Crash())) is None
+
+    def vanish(transitions: Any) -> None:
+        if any(isinstance(each, SubmitCandidate) and each.refusal is None for each in transitions):
+            raise Crash
+
+    port.crash_before = vanish
+    assert ask(port, Answers({"verdict": "dirty"}, {"verdict": "clean"})) is None
+    port.crash_before = lambda _: None
     agent = Answers({"verdict": "clean"})
     assert ask(port, agent) == "finished"
     [request] = agent.asked

@@ -1,6 +1,7 @@
 """Failures: what is known and what is uncertain, which text is kept, and what is struck out of it."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
@@ -24,6 +25,10 @@ class TwoArguments(Exception):
     def __init__(self, host: str, socket: object) -> None:
         super().__init__(f"{host} is down")
         self.socket = socket
+
+
+class Final(BaseException):
+    """None that `except Exception` sees."""
 
 
 class Unshowable(Exception):
@@ -165,22 +170,54 @@ def test_an_output_that_is_too_large(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_a_function_that_would_end_the_program(tmp_path: Path, kind: str) -> None:
-    """`sys.exit` in a function fails the node and nothing else."""
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), Final()])
+def test_a_function_that_would_end_the_program(tmp_path: Path, kind: str, error: BaseException) -> None:
+    """`sys.exit`, and whatever else is no `Exception`, fails the node and nothing else."""
     workflow = Workflow("exits")
 
     def plain(ctx: Context[JsonObject]) -> int:
-        raise SystemExit(3)
+        raise error
 
     async def waiting(ctx: Context[JsonObject]) -> int:
-        raise SystemExit(3)
+        raise error
 
     node: Any = workflow.compute(plain if kind == "sync" else waiting)
     workflow.entry(node)
     port = port_for(workflow, tmp_path)
+    # Off the main thread, where nobody's Ctrl-C arrives.
+    with ThreadPoolExecutor(1) as background:
+        assert background.submit(run, port).result(30) == "finished"
+    assert isinstance(port.ended, FailRun)
+    assert type(error).__name__ in str(port.ended.error)
+
+
+@pytest.mark.parametrize("broken", [RuntimeError, SystemExit, KeyboardInterrupt])
+def test_text_that_would_end_the_program(tmp_path: Path, broken: type[BaseException]) -> None:
+    """An exception's ``__str__``, its ``exceptions`` and a value's own code fail the node and nothing else."""
+
+    class Hostile(Exception):
+        @property
+        def exceptions(self) -> Any:
+            raise broken
+
+        def __str__(self) -> str:
+            raise broken
+
+    assert f"__str__ raised {broken.__name__}" in classify(Hostile()).error
+
+    @frozen
+    class Value:
+        x: int = 1
+
+        def __getattribute__(self, name: str) -> Any:
+            if name == "x":
+                raise broken
+            return object.__getattribute__(self, name)
+
+    port = port_for(returning(Value(), Value), tmp_path)
     assert run(port) == "finished"
     assert isinstance(port.ended, FailRun)
-    assert "SystemExit" in str(port.ended.error)
+    assert port.ended.code == "output_invalid"
 
 
 def test_stop_iteration_is_an_error_like_others(tmp_path: Path) -> None:
