@@ -114,6 +114,12 @@ def require_own(home: Home, connection: sqlalchemy.Connection) -> None:
         raise StoreReadonly(found.value)
 
 
+def noted(home: Home) -> Head | None:
+    """Answer the last head that a holder wrote into ``store.id``; ``None`` where it tells none."""
+    found = _read(home.store_id)
+    return found.head if isinstance(found, StoreId) else None
+
+
 def write(home: Home, log_id: str, head: Head, *, log: Path | None = None) -> None:
     """Write ``store.id`` anew: durable, 0600, and never half written.
 

@@ -13,7 +13,7 @@ import sqlalchemy
 
 from runwright.eventstore import chain, database, filesystem, identity, opening
 from runwright.eventstore.envelope import NEW, Head
-from runwright.eventstore.errors import StoreError, StoreMissing
+from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreMissing
 from runwright.eventstore.events.log import LogCreated
 from runwright.eventstore.follow import Signal, Subscription
 from runwright.eventstore.home import Home
@@ -115,9 +115,9 @@ class EventLog(LogReader):
             opening.check_header(self.home.log)
         except StoreMissing:
             opening.build(self.home, layout)
-            examined = True
+            built = examined = True
         else:
-            examined = opening.examine(self.home.log, layout, own)
+            built, examined = False, opening.examine(self.home.log, layout, own)
         new_id = random(16).hex()
         self._writer = writer = Writer(
             self.home.log,
@@ -131,6 +131,9 @@ class EventLog(LogReader):
         if not examined:
             opening.check(self.home.log, layout, self._connect(), own)
         if writer.head.position == 0:
+            noted = identity.noted(self.home)
+            if not built and noted is not None and noted.position:
+                raise StoreCorrupt(self.home.log, "its events are gone")
             # Before the first event: a crash between the two leaves no store that looks like a copy.
             identity.write(self.home, new_id, writer.head)
             created = LogCreated(product=PRODUCT, schema=SCHEMA, layout=layout.digest, log_id=new_id)

@@ -6,11 +6,11 @@ from pathlib import Path
 import sqlalchemy
 from attrs import define, field
 
-from runwright.eventstore import database, opening, whole
+from runwright.eventstore import database, identity, opening, whole
 from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.erased import ErasureLedger
-from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreForeign, StoreUnavailable
+from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreForeign, StoreMissing, StoreUnavailable
 from runwright.eventstore.events.log import LogCreated
 from runwright.eventstore.home import Home
 from runwright.eventstore.stored import Ends, PageUnreadable, RowUnreadable, StoredEvents
@@ -42,7 +42,7 @@ def verify_store(
         The verdict: the first bad position and what is wrong there.
 
     Raises:
-        StoreMissing: There is no store.
+        StoreMissing: There is no store, or whoever made it was killed before writing its first event.
         StoreForeign: The file is not ours; `StoreNewer` where a newer version wrote it.
         StoreBusy: Something outside keeps the file locked.
         StoreUnavailable: The file may not be read.
@@ -60,10 +60,21 @@ def verify_store(
     if at_rest and _trace(log) != before:
         # Somebody opened it since, and what was read as it stood may be half of one moment and half of another.
         verdict = _verify(log, deep, head, progress, at_rest=False)
+    if verdict.problem == "head_changed" and not verdict.events and head is None and _unbegun(log):
+        raise StoreMissing(log.parent)
     if verdict.problem == "page_corrupt" and _beside(log, "-journal").exists():
         # Reading alone may not roll back; half a transaction is no damage.
         raise StoreUnavailable("an unfinished transaction stands beside it, which the next opening rolls back")
     return verdict
+
+
+def _unbegun(log: Path) -> bool:
+    """Whether no event was ever written there: whoever built the store was killed before the first."""
+    home = Home(log.parent)
+    if log != home.log:
+        return False  # a backup always holds events
+    noted = identity.noted(home)
+    return noted is None or noted.position == 0
 
 
 def _verify(log: Path, deep: bool, head: Head | None, progress: Progress | None, *, at_rest: bool) -> Verdict:

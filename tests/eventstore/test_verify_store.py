@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from runwright.eventstore import identity, opening
 from runwright.eventstore.envelope import Head
-from runwright.eventstore.errors import StoreForeign, StoreMissing, StoreNewer, StoreUnavailable
+from runwright.eventstore.errors import StoreCorrupt, StoreForeign, StoreMissing, StoreNewer, StoreUnavailable
 from runwright.eventstore.events.log import LogRedacted
+from runwright.eventstore.home import Home
 from runwright.eventstore.log import EventLog
+from runwright.eventstore.table import EVENTS_LAYOUT
 from runwright.eventstore.verify import verify_store
 from support.audited import RUN_A, append, make_store, open_log, tamper
 from support.chained import run_events
@@ -44,6 +47,30 @@ def test_a_store_is_verified_beside_its_holder(tmp_path: Path) -> None:
         assert verdict.head == log.head()
         append(log, [("run/other", event) for _, event in run_events("other")])
         assert verify_store(tmp_path).ok
+
+
+def test_a_store_without_a_first_event_is_none_yet(tmp_path: Path) -> None:
+    """Whoever built it was killed before the first event: there is no log yet, and opening begins it."""
+    home = Home(tmp_path)
+    home.prepare()
+    opening.build(home, EVENTS_LAYOUT)
+    for noted in (False, True):
+        if noted:
+            identity.write(home, "00" * 16, Head(0, bytes(32)))
+        with pytest.raises(StoreMissing):
+            verify_store(tmp_path)
+    open_log(tmp_path).close()
+    assert verify_store(tmp_path).ok
+
+
+def test_a_store_whose_events_are_all_gone_is_named_and_not_begun_anew(tmp_path: Path) -> None:
+    """With the head row gone as well, store.id still tells that there were some."""
+    make_store(tmp_path)
+    tamper(tmp_path, "DELETE FROM events", "DELETE FROM head")
+    verdict = verify_store(tmp_path)
+    assert (verdict.problem, verdict.position) == ("head_changed", 1)
+    with pytest.raises(StoreCorrupt, match="its events are gone"):
+        open_log(tmp_path)
 
 
 EDITS = {
