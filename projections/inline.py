@@ -8,6 +8,7 @@ import sqlalchemy
 from runwright.eventstore.database import execute, execute_many
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.projections.control.registry import CONTROL
+from runwright.projections.control.runs import RUNS
 from runwright.projections.held import Held
 from runwright.projections.projection import Index, Key, Projection, Scalar
 from runwright.projections.rows import listeners
@@ -26,7 +27,8 @@ class ControlRows:
 
     A row is looked for in the overlay of this transaction, in the cache of committed rows, in the table. The
     overlay takes the cache's place for what it holds, and returns to it when the commit went through, so that
-    nothing uncommitted is ever remembered. Any error drops both.
+    nothing uncommitted is ever remembered. Any error drops both. All rows of a run follow from its own stream, so of
+    a run that was queued here, and is remembered as a whole, no table is asked for a row that is not known.
 
     Args:
         projections: What to keep; the control projections.
@@ -35,7 +37,9 @@ class ControlRows:
 
     def __init__(self, projections: Iterable[Projection[Any]] = CONTROL, *, cached: int = CACHED_ROWS) -> None:
         self.projections = tuple(projections)
-        self._tables = {each.name: _Table(each, cached) for each in self.projections}
+        #: Runs that were queued here and of whose rows none was let go since: what is not remembered is not there.
+        self._whole: set[str | int] = set()
+        self._tables = {each.name: _Table(each, cached, self._whole) for each in self.projections}
         self._plans = {
             event_type: tuple(self._tables[each.name] for each in found)
             for event_type, found in listeners(self.projections).items()
@@ -121,6 +125,7 @@ class ControlRows:
         """Forget what is pending and whatever was remembered."""
         self._undo.clear()
         self._failed = None
+        self._whole.clear()
         for table in self._tables.values():
             table.discard()
 
@@ -131,13 +136,15 @@ _NO_MOVES: list[tuple[Any, ...]] = []
 class _Table:
     """The rows of one projection, as the writer sees them."""
 
-    def __init__(self, projection: Projection[Any], cached: int) -> None:
+    def __init__(self, projection: Projection[Any], cached: int, whole: set[str | int]) -> None:
         self.projection = projection
         self.connection: sqlalchemy.Connection | None = None
         self.held = Held(projection, self._holder)
         self.guarded = self.held.watches
         self._statements = statements_of(projection)
         self._cached = cached
+        self._whole = whole
+        self._of_run = projection.key_columns[0] == "run_id"
         #: Committed rows, the longest unused first.
         self._cache: dict[Key, Any] = {}
         #: What this transaction read or made; ``None`` where there is no row.
@@ -152,13 +159,17 @@ class _Table:
         if row is not _MISSING:
             return row
         row = self._cache.pop(key, _MISSING)
-        if row is _MISSING:
+        if row is _MISSING and self._of_run and key[0] in self._whole:
+            row = None
+        elif row is _MISSING:
             found = execute(self._live(), self._statements.select, key)
             row = self._statements.load(found[0]) if found else None
         self._overlay[key] = row
         return row
 
     def put(self, key: Key, before: Any, after: Any) -> None:
+        if before is None and self.projection is RUNS:
+            self._whole.add(key[0])
         self._stored.setdefault(key, before)
         self._overlay[key] = after
         self._touched[key] = None
@@ -167,6 +178,8 @@ class _Table:
         return {key: self._overlay[key] for key in self._touched}
 
     def take_back(self, key: Key, before: Any) -> None:
+        if before is None and self.projection is RUNS:
+            self._whole.discard(key[0])
         self._overlay[key] = before
         self._touched[key] = None  # a set query may have written it in between
 
@@ -205,8 +218,13 @@ class _Table:
             if row is not None:
                 self._cache[key] = row
         while len(self._cache) > self._cached:
-            del self._cache[next(iter(self._cache))]
+            self._let_go(next(iter(self._cache)))
         self._forget()
+
+    def _let_go(self, key: Key) -> None:
+        del self._cache[key]
+        if self._of_run:
+            self._whole.discard(key[0])
 
     def discard(self) -> None:
         self._cache.clear()

@@ -9,18 +9,22 @@ import sqlalchemy
 from attrs import frozen
 
 from runwright.eventstore import database
-from runwright.eventstore.database import Statement, execute
+from runwright.eventstore.database import Row, Statement, execute
 from runwright.eventstore.envelope import ANY, RecordedEvent
 from runwright.eventstore.errors import WriteRefused
 from runwright.eventstore.events.session import SessionAttached
 from runwright.eventstore.events.timer import TimerSet
 from runwright.eventstore.home import create_file
+from runwright.eventstore.log import EventLog
 from runwright.eventstore.transaction import Tx
+from runwright.projections import inline
 from runwright.projections.control.reservations import RESERVATIONS
 from runwright.projections.control.runs import RUNS
 from runwright.projections.control.timers import TIMERS
+from runwright.projections.control.visits import VISITS
 from runwright.projections.errors import AlreadyHeld, ImpossibleEvent
 from runwright.projections.inline import ControlRows
+from runwright.projections.layout import LAYOUT
 from runwright.projections.projection import Index, Key, Projection, follows
 from runwright.projections.replace import replace
 from runwright.projections.sql_rows import SqlRows
@@ -238,3 +242,34 @@ def test_a_unit_that_fails_leaves_no_row(tmp_path: Path) -> None:
         with log.snapshot() as moment:
             kinds = [each.kind for each in SqlRows(moment.connection).find(TIMERS)]
         assert kinds == ["run"]
+
+
+def test_a_run_that_was_queued_here_is_known_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No table is asked for rows that such a run cannot have; once one of its rows was let go, tables are asked."""
+    rows = ControlRows(cached=4)
+    asked: list[str] = []
+
+    def counted(connection: sqlalchemy.Connection, statement: Statement, row: Row | None = None) -> list[Row]:
+        asked.append(statement.text)
+        return execute(connection, statement, row)
+
+    with closing(EventLog.open(tmp_path / "home", layout=LAYOUT, control=rows)) as log:
+        tell(log, started("r1"))
+        monkeypatch.setattr(inline, "execute", counted)
+        assert log.transact(lambda _: rows.get(VISITS, "r1", "nowhere")).result() is None
+        assert asked == []
+        for number in range(6):
+            tell(log, [("run/r1", TimerSet(kind=f"kind{number}", due=1))])
+        found = log.transact(lambda _: [rows.get(TIMERS, "r1", f"kind{number}") for number in range(6)]).result()
+        assert all(found)
+        assert log.transact(lambda _: rows.get(VISITS, "r1", "nowhere")).result() is None
+        assert any("visits" in text for text in asked)
+
+
+def test_a_run_whose_queueing_was_undone_is_not_known(tmp_path: Path) -> None:
+    """What a refused unit made known goes with it."""
+    rows = ControlRows()
+    with closing(EventLog.open(tmp_path / "home", layout=LAYOUT, control=rows)) as log:
+        with pytest.raises(ImpossibleEvent):
+            tell(log, [queued("r1"), queued("r1")], together=2)
+        assert rows._whole == set()
