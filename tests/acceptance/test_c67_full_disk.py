@@ -21,7 +21,8 @@ def test_c67_a_full_disk_is_told_and_passes(tmp_path: Path, home: Path) -> None:
     process.join(30)
     assert process.exitcode == 0
     process.close()
-    assert codes == ["store_full"]
+    assert codes[-1] == "store_full"
+    assert set(codes) <= {"store_full", "store_unavailable"}
     assert status == "completed"
     with Engine.open(home, workflows=[sending(tmp_path / "ledger")]) as engine:
         for row in engine.query("runs", limit=1000).items:
