@@ -13,7 +13,7 @@ from runwright.projections.control.runs import LIVE, RUNS, RunRow
 from runwright.projections.control.terminal import TERMINAL
 from runwright.projections.projection import Index, Projection
 from runwright.projections.replace import replace
-from runwright.projections.views.status import Standing
+from runwright.projections.views.status import Standing, standing_reason
 
 _EFFECTS: Final = frozenset(
     {"effect.ambiguous", "effect.applied", "effect.rejected", "effect.released", "effect.cancelled"}
@@ -89,13 +89,14 @@ class RunList(Projection[RunListRow]):
 
 def listed_standing(row: RunListRow) -> Standing:
     """Answer the facts that a listed run is shown by."""
+    ambiguous: tuple[str, ...] = tuple(json.loads(row.effects))
     return Standing(
         run=row,
         queue_state=row.queue_state,
-        reason=row.reason,
+        reason=standing_reason(row.reason, ambiguous),
         detail=row.detail,
         since=row.since,
-        ambiguous=tuple(json.loads(row.effects)),
+        ambiguous=ambiguous,
         requests=tuple(ListedRequest(**each) for each in json.loads(row.requests)),
         timers=tuple(json.loads(row.timers)),
         ready=row.ready,

@@ -33,7 +33,7 @@ STATUSES: Final = (
 
 #: Park reasons that go on by themselves under a host, by what they wait for, or by another command.
 BY_ITSELF: Final = ("worker_crashed", "host_stopped", "orphaned")
-_NOT_BY_RESUME: Final = ("waiting", "effect_ambiguous")
+_NOT_BY_RESUME: Final = ("waiting",)
 
 #: Timers that a run stands still for; the others bound what goes on.
 _AWAITED: Final = ("wait", "retry")
@@ -70,7 +70,7 @@ class Standing:
     Attributes:
         run: Its row.
         queue_state: How the scheduler sees it.
-        reason: The park reason, or ``None``.
+        reason: The park reason, or ``None``, also where what it names was resolved since.
         detail: A safe message about it.
         since: Since when it is so (UTC microseconds).
         ambiguous: Its ambiguous effects, by ID.
@@ -98,6 +98,11 @@ class Standing:
     position: int
 
 
+def standing_reason(reason: str | None, ambiguous: tuple[str, ...]) -> str | None:
+    """Answer what a run is still parked for: an effect that was resolved keeps it from going on no longer."""
+    return None if reason == "effect_ambiguous" and not ambiguous else reason
+
+
 def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open: bool = False) -> Standing:
     """Gather the facts of one run.
 
@@ -115,13 +120,14 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
     if run is None or queue is None:
         raise RunUnknown(run_id)
     terminal = rows.get(TERMINAL, run_id)
+    ambiguous = tuple(each.effect for each in rows.find(EFFECTS, run_id=run_id, state="ambiguous"))
     return Standing(
         run=run,
         queue_state=queue.state,
-        reason=queue.reason,
+        reason=standing_reason(queue.reason, ambiguous),
         detail=queue.detail,
         since=queue.since,
-        ambiguous=tuple(each.effect for each in rows.find(EFFECTS, run_id=run_id, state="ambiguous")),
+        ambiguous=ambiguous,
         requests=tuple(each for each in rows.find(REQUESTS, run_id=run_id) if each.state in UNSETTLED),
         timers=tuple(each.kind for each in rows.find(TIMERS, run_id=run_id)),
         ready=bool(rows.find(WORKERS, run_id=run_id, state="ready")),
@@ -180,11 +186,11 @@ def controls(of: Standing, *, held: bool) -> tuple[str, ...]:
 def _resumable(of: Standing, *, held: bool) -> bool:
     if of.run.paused:
         return True
-    if of.ambiguous or of.requests or of.reason == "effect_ambiguous":
+    if of.ambiguous or of.requests:
         return False
     if not held:
         return True
-    return of.queue_state == "parked" and of.reason not in (*BY_ITSELF, *_NOT_BY_RESUME)
+    return of.queue_state == "parked" and of.reason not in (None, *BY_ITSELF, *_NOT_BY_RESUME)
 
 
 def status_document(of: Standing, *, held: bool) -> JsonObject:

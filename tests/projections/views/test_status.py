@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from runwright.eventstore.events.effect import EffectAmbiguous, EffectApplying, EffectReserved
+from runwright.eventstore.events.effect import EffectAmbiguous, EffectApplying, EffectReleased, EffectReserved
 from runwright.eventstore.events.node import NodeFinished, NodeStarted
 from runwright.eventstore.events.request import RequestClosed, RequestOpened, RequestSubmitted
 from runwright.eventstore.events.run import (
@@ -62,6 +62,11 @@ def fold(told: list[Told]) -> tuple[MemoryRows, MemoryRows]:
 PAUSED = (STREAM, RunPaused(by="cli"))
 OUT_OF_TIME = (STREAM, RunTimedOut(code="c", phase="execute", message="m"))
 DOUBTED: list[Told] = [*started(), *AMBIGUOUS, *parked("effect_ambiguous")[-2:]]
+RESOLVED: list[Told] = [
+    *DOUBTED,
+    (STREAM, EffectReleased(effect=effect_id(1), cause="resolved")),
+    (STREAM, RunEligible(cause="resolved")),
+]
 CASES: list[tuple[list[Told], bool, str, list[str]]] = [
     ([queued()], True, "queued", ["cancel"]),
     ([queued()], False, "queued", ["resume", "cancel"]),
@@ -77,6 +82,8 @@ CASES: list[tuple[list[Told], bool, str, list[str]]] = [
     ([*parked("waiting"), (STREAM, TimerSet(kind="wait", due=9))], False, "waiting", ["resume", "pause", "cancel"]),
     (DOUBTED, True, "ambiguous", ["resolve", "pause", "cancel"]),
     ([*DOUBTED, PAUSED], True, "ambiguous", ["resolve", "resume", "cancel"]),
+    (RESOLVED, True, "queued", ["pause", "cancel"]),
+    (RESOLVED, False, "queued", ["resume", "pause", "cancel"]),
     (completed(), True, "completed", ["restart"]),
     ([*started(), (STREAM, RunFailed(code="c", phase="execute", message="m"))], True, "failed", ["restart"]),
     ([*started(), *AMBIGUOUS, (STREAM, RunCancelled(by="cli"))], True, "cancelled", ["resolve", "restart"]),
@@ -96,6 +103,9 @@ def test_the_first_that_holds(told: list[Told], held: bool, status: str, allowed
     assert row is not None
     assert display_status(listed_standing(row), held=held) == status
     assert list(controls(listed_standing(row), held=held)) == allowed
+    assert listed_standing(row).reason == found.reason
+    if told is RESOLVED:
+        assert found.reason is None
 
 
 def test_an_open_turn_of_a_connected_coordinator_is_running() -> None:
