@@ -32,12 +32,33 @@ class NodeCarried(Event):
 @recorded("mount.carried")
 @frozen(kw_only=True)
 class MountCarried(Event):
-    """A continuation took over an open mount of its ancestor; ``input`` is the position of the mount's input."""
+    """A continuation, or a restart at a node, took over a mount of its ancestor as it stood.
+
+    Attributes:
+        path: The full mount path.
+        invocation: The last entry, counted from 1 over the chain.
+        within: The entry of the mount around this one, 0 outside of mounts.
+        entries: Entries in that one.
+        step_base: The number of steps that the chain had used when it entered.
+        input: Position of the mount's input in the ancestor's stream.
+        inside: Whether that entry is open.
+        exit: The way it was left by, where it was.
+        outcome: How it was left, where it was.
+        code: The error code, where it was left badly.
+        output: Position of the output in the ancestor's stream.
+    """
 
     path: str
     invocation: int
+    within: int = 0
+    entries: int = 1
     step_base: int = 0
     input: int | None
+    inside: bool = True
+    exit: str | None = None
+    outcome: str | None = None
+    code: str | None = None
+    output: int | None = None
 
 
 @recorded("node.started")
@@ -104,10 +125,19 @@ class NodeUpdated(Event):
 @recorded("mount.entered")
 @frozen(kw_only=True)
 class MountEntered(Event):
-    """One entry into a mounted child; ``step_base`` is the number of steps that the run had used before it."""
+    """One entry into a mounted child.
+
+    Attributes:
+        path: The full mount path.
+        invocation: The entry, counted from 1 over the run.
+        within: The entry of the mount around this one, 0 outside of mounts.
+        step_base: The number of steps that the run had used before it.
+        input: The child's input (application/json); none where no fitting one could be worked out.
+    """
 
     path: str
     invocation: int
+    within: int = 0
     step_base: int = 0
     input: Content | None = private()
 
@@ -115,10 +145,22 @@ class MountEntered(Event):
 @recorded("mount.exited")
 @frozen(kw_only=True)
 class MountExited(Event):
-    """A mounted child left through one of its exits, or uncaught with ``exit`` null."""
+    """A mounted child was left.
+
+    Attributes:
+        path: The full mount path.
+        invocation: The entry that ends.
+        exit: The way out, or ``None`` where a bad outcome left it uncaught.
+        outcome: ``completed``, ``failed``, ``timed_out`` or ``cancelled``.
+        code: The error code, or ``None`` when it completed.
+        output: The way out's output (application/json).
+        error: The error text (text/plain).
+    """
 
     path: str
     invocation: int
     exit: str | None
     outcome: str
+    code: str | None = None
     output: Content | None = private()
+    error: Content | None = private()

@@ -12,19 +12,27 @@ from runwright.projections.replace import replace
 class MountRow:
     """One mount path of one run and its current or last invocation.
 
-    ``input`` and ``output`` are positions of the events that hold the values; ``step_base`` is the number of
-    steps that the run had used when it entered.
+    ``within`` is the invocation of the mount around this one in which the last entry stands (0 outside of
+    mounts), ``entries`` counts the entries in it. ``input`` and ``output`` are positions of the events that hold
+    the values, ``changed`` that of the last entry or exit; ``step_base`` is the number of steps that the run had
+    used when it entered.
     """
 
     run_id: str
     path: str
     invocation: int
+    within: int
+    entries: int
     inside: bool
     exit: str | None
     outcome: str | None
+    code: str | None
     step_base: int
+    entered_at: int
+    exited_at: int | None
     input: int | None
     output: int | None
+    changed: int
 
 
 class Mounts(Projection[MountRow]):
@@ -41,17 +49,23 @@ class Mounts(Projection[MountRow]):
 
     @begins(MountCarried)
     def carried(self, event: MountCarried, recorded: RecordedEvent) -> MountRow:
-        """The run takes over an open mount of its ancestor."""
+        """The run takes over a mount of its ancestor."""
         return MountRow(
             run_id=run_of(recorded),
             path=event.path,
             invocation=event.invocation,
-            inside=True,
-            exit=None,
-            outcome=None,
+            within=event.within,
+            entries=event.entries,
+            inside=event.inside,
+            exit=event.exit,
+            outcome=event.outcome,
+            code=event.code,
             step_base=event.step_base,
+            entered_at=recorded.at,
+            exited_at=None if event.inside else recorded.at,
             input=event.input,
-            output=None,
+            output=event.output,
+            changed=recorded.position,
         )
 
     @follows(MountEntered)
@@ -62,17 +76,24 @@ class Mounts(Projection[MountRow]):
         expected = 1 if row is None else row.invocation + 1
         if event.invocation != expected:
             self.refuse(recorded, f"the next is invocation {expected}")
+        stays = row is not None and row.within == event.within
         return MountRow(
             run_id=run_of(recorded),
             path=event.path,
             invocation=event.invocation,
+            within=event.within,
+            entries=row.entries + 1 if row is not None and stays else 1,
             inside=True,
             exit=None,
             outcome=None,
+            code=None,
             step_base=event.step_base,
+            entered_at=recorded.at,
+            exited_at=None,
             # The digest stays when the body is erased, so the row does not depend on the body.
             input=recorded.position if recorded.digest is not None else None,
             output=None,
+            changed=recorded.position,
         )
 
     @changes(MountExited)
@@ -86,7 +107,10 @@ class Mounts(Projection[MountRow]):
             inside=False,
             exit=event.exit,
             outcome=event.outcome,
+            code=event.code,
+            exited_at=recorded.at,
             output=recorded.position if completed else None,
+            changed=recorded.position,
         )
 
 

@@ -122,12 +122,18 @@ CREATE TABLE mounts (
     run_id TEXT NOT NULL,
     path TEXT NOT NULL,
     invocation INTEGER NOT NULL,
+    within INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
     inside INTEGER NOT NULL,
     exit TEXT,
     outcome TEXT,
+    code TEXT,
     step_base INTEGER NOT NULL,
+    entered_at INTEGER NOT NULL,
+    exited_at INTEGER,
     input INTEGER,
     output INTEGER,
+    changed INTEGER NOT NULL,
     PRIMARY KEY (run_id, path),
     CHECK (inside IN (0, 1))
 ) WITHOUT ROWID, STRICT;
