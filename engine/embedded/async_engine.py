@@ -10,23 +10,17 @@ from typing import Any, Literal, Self, TypeVar, overload
 from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.clock import Clock
-from runwright.engine.commands.client import AcceptedSources, CancelRun, ClientCommand, PauseRun, ResumeRun
-from runwright.engine.embedded.async_asking import AsyncAsking
-from runwright.engine.embedded.calling import Identity, accepted
+from runwright.engine.embedded.async_steering import AsyncSteering
 from runwright.engine.embedded.catalog import Catalog, Driven
-from runwright.engine.embedded.driving import CAPACITY, Driving, Look
+from runwright.engine.embedded.driving import CAPACITY, Look
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.opening import Opening
 from runwright.engine.embedded.outcome import Outcome
 from runwright.engine.embedded.preflight import Surroundings, prepare
-from runwright.engine.embedded.programs import Programs
-from runwright.engine.embedded.resolving import Resolution, Resolving
 from runwright.engine.identity import new_id
-from runwright.engine.reading.reader import Reader
-from runwright.engine.results import Adopted, Applied
+from runwright.engine.results import Applied
 from runwright.engine.sources.locate import typed_reference
 from runwright.eventstore.envelope import Head
-from runwright.eventstore.errors import Forked, StoreClosed
 from runwright.eventstore.values import JsonObject
 
 I = TypeVar("I")  # noqa: E741 - the name of the input's type everywhere in the public surface
@@ -37,7 +31,7 @@ Until = Literal["finished", "waiting"]
 GRACE = 10.0
 
 
-class AsyncEngine(AsyncAsking):
+class AsyncEngine(AsyncSteering):
     """Holds a store and drives its runs as tasks of the loop that opened it.
 
     Open it with ``async with AsyncEngine.open(path) as engine``, or ``await AsyncEngine.open(path)``.
@@ -46,16 +40,7 @@ class AsyncEngine(AsyncAsking):
     def __init__(
         self, holder: Holder, *, catalog: Catalog, agents: Mapping[str, Agent], capacity: int, client: str
     ) -> None:
-        super().__init__(self._usable_reader)
-        self._holder = holder
-        self._catalog = catalog
-        self._agents = dict(agents)
-        self._pid = os.getpid()
-        self._closed = False
-        self._driving = Driving(holder, catalog, self._agents, capacity)
-        self._programs = Programs(holder, catalog, self._agents, self._driving.bridge)
-        self._resolving = Resolving(self._programs)
-        self._identity = Identity(client, holder.clock, holder.random)
+        super().__init__(holder, catalog=catalog, agents=agents, capacity=capacity, client=client)
         self._driving.begin()
 
     @classmethod
@@ -283,81 +268,6 @@ class AsyncEngine(AsyncAsking):
             return Outcome.of_ended(look.run, self._holder.reader.history)
         return await self._read(self._outcome, run_id)
 
-    # --- steering -----------------------------------------------------------------------------------------------
-
-    async def pause(self, run_id: str) -> Applied[str] | Adopted[str]:
-        """Let no further node of a run start; a run at work stops at its next boundary.
-
-        Raises:
-            NotFound: There is no such run.
-            ConflictError: It has not started, or has ended.
-        """
-        return await self._steer(run_id, PauseRun(run_id=run_id))
-
-    async def resume(self, run_id: str, *, accept_source: bool = False) -> Applied[str] | Adopted[str]:
-        """Let a paused or parked run go on, and drive it here; a queued one is only driven.
-
-        Args:
-            run_id: The run.
-            accept_source: Whether to go on with a workflow that has changed since the run was started.
-
-        Raises:
-            NotFound: There is no such run.
-            ConflictError: It is not parked, or has ended.
-            RecoveryRequiredError: An effect has to be resolved first, the workflow has changed, or it is missing.
-        """
-        self._check_open()
-        run = self._programs.run(run_id)
-        if run.finished_at is not None or (run.started_at is None and self._driving.taken(run_id)):
-            return await self._steer(run_id, ResumeRun(run_id=run_id))
-        driven = await self._programs.of(run)
-        if run.started_at is None:
-            await self._programs.check(run, driven)
-            self._driving.take(run_id, driven)
-            self._driving.look(run_id)
-            return Adopted(run_id, self._holder.reader.status(run_id).revision)
-        await self._programs.check_agents(run, driven)
-        accept = AcceptedSources(snapshot=driven.snapshot, paths=driven.paths) if accept_source else None
-        command = ResumeRun(run_id=run_id, sources=driven.sources, definition=driven.digest, accept=accept)
-        result = await self._programs.explained(run, driven, self._send(command, None))
-        self._driving.take(run_id, driven)
-        self._driving.look(run_id)
-        return result
-
-    async def cancel(self, run_id: str, *, reason: str = "") -> Applied[str] | Adopted[str]:
-        """End a run now, whatever it is doing.
-
-        Raises:
-            NotFound: There is no such run.
-            ConflictError: It has ended otherwise.
-        """
-        self._check_usable()
-        result = await self._send(CancelRun(run_id=run_id, reason=reason), None)
-        self._driving.interrupt(run_id)
-        return result
-
-    async def resolve(
-        self, effect_id: str, outcome: Resolution, *, result: object = None, reason: str
-    ) -> Applied[str] | Adopted[str]:
-        """Say what became of an ambiguous effect; its run goes on.
-
-        Args:
-            effect_id: The effect.
-            outcome: ``done``, ``not_done`` or ``timed_out``.
-            result: The result of a ``done`` effect, of the node's type.
-            reason: Why; kept with the log's private values.
-
-        Raises:
-            NotFound: There is no such effect.
-            InputInvalid: The result does not fit the node's type.
-            ConflictError: It is not ambiguous.
-        """
-        self._check_usable()
-        run, command = await self._resolving.command(effect_id, outcome, result=result, reason=reason)
-        answer = await self._send(command, None)
-        self._driving.look(run.run_id)
-        return answer
-
     # --- inside -------------------------------------------------------------------------------------------------
 
     async def _resolve(self, workflow: Workflow[Any] | str, surroundings: Surroundings) -> Driven:
@@ -366,34 +276,6 @@ class AsyncEngine(AsyncAsking):
         reference, project = typed_reference(workflow, surroundings.cwd, surroundings.project)
         return await self._programs.load(reference, project)
 
-    async def _steer(self, run_id: str, command: ClientCommand) -> Applied[str] | Adopted[str]:
-        self._check_usable()
-        result = await self._send(command, None)
-        self._driving.look(run_id)
-        return result
-
-    async def _send(self, command: ClientCommand, key: str | None) -> Applied[str] | Adopted[str]:
-        answer = self._holder.transitions.command(self._identity.caller(key), command)
-        return accepted(await self._driving.bridge.wrap(answer))
-
     def _outcome(self, run_id: str) -> Outcome:
         status = self._holder.reader.status(run_id)
         return Outcome(run_id, status.status, status.error, self._holder.reader.history)
-
-    def _usable_reader(self) -> Reader:
-        self._check_usable()
-        return self._holder.reader
-
-    def _check_usable(self) -> None:
-        self._check_process()
-        self._programs.check_store()
-
-    def _check_open(self) -> None:
-        """Refuse what would begin something while the engine is closing."""
-        self._check_usable()
-        if self._closed:
-            raise StoreClosed
-
-    def _check_process(self) -> None:
-        if os.getpid() != self._pid:
-            raise Forked
