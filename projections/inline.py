@@ -41,7 +41,7 @@ class ControlRows:
         self._whole: set[str | int] = set()
         self._tables = {each.name: _Table(each, cached, self._whole) for each in self.projections}
         self._plans = {
-            event_type: tuple(self._tables[each.name] for each in found)
+            event_type: tuple((self._tables[each.name], each.key, each.evolver(event_type)) for each in found)
             for event_type, found in listeners(self.projections).items()
         }
         self._undo: list[tuple[_Table, Key, Any, list[tuple[Any, ...]]]] = []
@@ -59,12 +59,12 @@ class ControlRows:
         Raises:
             ImpossibleEvent: It does not fit one of them; what others took of it is taken back by `undo`.
         """
-        for table in self._plans.get(recorded.type, ()):
-            key = table.projection.key(recorded)
+        for table, key_of, evolve in self._plans.get(recorded.type, ()):
+            key = key_of(recorded)
             if key is None:
                 continue
             before = table.get(key)
-            after = table.projection.evolve(before, recorded)
+            after = evolve(before, recorded)
             if after is not before:
                 moves = table.held.move(key, before, after, recorded) if table.guarded else _NO_MOVES
                 table.put(key, before, after)

@@ -13,6 +13,8 @@ RowT = TypeVar("RowT")
 HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
 Scalar: TypeAlias = str | int | bool | float | bytes | None
 Key: TypeAlias = tuple[str | int, ...]
+#: Answers a row after an event.
+Evolver: TypeAlias = Callable[[RowT | None, RecordedEvent], RowT | None]
 
 _RULE = "__projection_rule__"
 _BEGINS, _CHANGES, _FOLLOWS = "begins", "changes", "follows"
@@ -95,19 +97,19 @@ class Projection(Generic[RowT]):
     version: ClassVar[int] = 1
 
     def __init__(self) -> None:
-        self.handlers: dict[str, tuple[str, Callable[..., RowT | None]]] = {}
+        self._evolvers: dict[str, Evolver[RowT]] = {}
         for each in reversed(type(self).__mro__):
             for attribute in vars(each).values():
                 marked: tuple[str, tuple[type[Event], ...]] | None = getattr(attribute, _RULE, None)
                 if marked is not None:
-                    handler = attribute.__get__(self)
-                    self.handlers.update({event.type: (marked[0], handler) for event in marked[1]})
-        self.listens: frozenset[str] = frozenset(self.handlers)
+                    evolver = self._evolver(marked[0], attribute.__get__(self))
+                    self._evolvers.update({event.type: evolver for event in marked[1]})
+        self.listens: frozenset[str] = frozenset(self._evolvers)
         self.guards: tuple[Index, ...] = tuple(each for each in self.indexes if each.unique)
 
     def key(self, recorded: RecordedEvent) -> Key | None:
         """Answer which row an event touches: the values of `key_columns`, or ``None`` for no row."""
-        return (run_of(recorded),)
+        return (recorded.stream[4:],)  # `run_of`, written out: it is asked for each event of each run
 
     def evolve(self, row: RowT | None, recorded: RecordedEvent) -> RowT | None:
         """Answer the row after an event.
@@ -122,16 +124,27 @@ class Projection(Generic[RowT]):
         Raises:
             ImpossibleEvent: The event does not fit the row.
         """
-        rule, handler = self.handlers[recorded.type]
-        if rule is _CHANGES:
-            if row is None:
-                self.refuse(recorded, "there is no such row")
-            return handler(row, recorded.event, recorded)
-        if rule is _BEGINS:
+        return self._evolvers[recorded.type](row, recorded)
+
+    def evolver(self, event_type: str) -> "Evolver[RowT]":
+        """Answer what `evolve` does with events of one type: a fold asks once, not for each event."""
+        return self._evolvers[event_type] if type(self).evolve is Projection.evolve else self.evolve
+
+    def _evolver(self, rule: str, handler: Callable[..., RowT | None]) -> "Evolver[RowT]":
+        def begin(row: RowT | None, recorded: RecordedEvent) -> RowT | None:
             if row is not None:
                 self.refuse(recorded, "there is such a row already")
             return handler(recorded.event, recorded)
-        return handler(row, recorded.event, recorded)
+
+        def change(row: RowT | None, recorded: RecordedEvent) -> RowT | None:
+            if row is None:
+                self.refuse(recorded, "there is no such row")
+            return handler(row, recorded.event, recorded)
+
+        def follow(row: RowT | None, recorded: RecordedEvent) -> RowT | None:
+            return handler(row, recorded.event, recorded)
+
+        return {_BEGINS: begin, _CHANGES: change, _FOLLOWS: follow}[rule]
 
     def holds(self, row: RowT) -> bool:
         """Tell whether a row holds something that only one row may hold."""

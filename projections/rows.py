@@ -43,7 +43,8 @@ class MemoryRows:
         watched = {name: each if each.watches else None for name, each in held.items()}
         self._plans = {
             event_type: tuple(
-                (each.name, each.key, each.evolve, self._tables[each.name], watched[each.name]) for each in found
+                (each.name, each.key, each.evolver(event_type), self._tables[each.name], watched[each.name])
+                for each in found
             )
             for event_type, found in listeners(self.projections).items()
         }
