@@ -18,6 +18,10 @@ class NodeCarried(Event):
         invocation_visits: Visits in that entry.
         outcome: The last outcome.
         output: Position of the accepted output in the ancestor's stream.
+        code: The last error code.
+        finished: Position of the last end in the ancestor's stream, where that is no accepted output.
+        started_at: When the last visit started (UTC microseconds).
+        finished_at: When it ended.
     """
 
     path: str
@@ -27,6 +31,10 @@ class NodeCarried(Event):
     invocation_visits: int
     outcome: str | None
     output: int | None
+    code: str | None = None
+    finished: int | None = None
+    started_at: int | None = None
+    finished_at: int | None = None
 
 
 @recorded("mount.carried")

@@ -74,11 +74,11 @@ class Visits(Projection[VisitRow]):
             open=False,
             attempt=0,
             deadline=None,
-            started_at=None,
-            finished_at=recorded.at,
+            started_at=event.started_at,
+            finished_at=event.finished_at,
             outcome=event.outcome,
-            code=None,
-            finished=event.output,
+            code=event.code,
+            finished=event.output if event.finished is None else event.finished,
             output=event.output,
         )
 
