@@ -35,7 +35,8 @@ class MessageQueued(Event):
 class MessageDelivered(Event):
     """A frame that hands the message out is about to leave the host, for the ``number``-th time.
 
-    ``session`` and ``starts_turn`` are those of the message: a session counts what wakes it.
+    ``session`` is that of the message, ``request`` the one it asks for, and ``starts_turn`` says whether this delivery
+    does: session and request count what wakes a model.
     """
 
     message: str
@@ -43,6 +44,7 @@ class MessageDelivered(Event):
     number: int
     epoch: str
     starts_turn: bool
+    request: str | None = None
 
 
 @recorded("message.sent")

@@ -20,6 +20,7 @@ class RequestOpened(Event):
         deadline: When it closes (UTC microseconds), or ``None``.
         protected: Whether only a person may answer.
         digest: Digest of what a decision shows, in hex.
+        limit: Microseconds that a session has for it from the moment its message is sent; then ``deadline`` is ``None``.
     """
 
     request: str
@@ -31,6 +32,7 @@ class RequestOpened(Event):
     deadline: int | None = None
     protected: bool = False
     digest: str | None = None
+    limit: int | None = None
     prompt: Content | None = private()
     contract: Content | None = private()
     subject: Content | None = private()
@@ -75,11 +77,15 @@ class RequestRefused(Event):
 @recorded("request.accepted")
 @frozen(kw_only=True)
 class RequestAccepted(Event):
-    """A candidate became the answer; ``source`` is ``agent``, ``person`` or ``policy``."""
+    """A candidate became the answer; ``source`` is ``agent``, ``person`` or ``policy``.
+
+    ``session`` is the one that answered: it counts what wakes it between two answers.
+    """
 
     request: str
     submission: str
     source: str
+    session: str | None = None
 
 
 @recorded("request.closed")

@@ -20,13 +20,17 @@ class TurnStarted(Event):
 @recorded("turn.ended")
 @frozen(kw_only=True)
 class TurnEnded(Event):
-    """A model turn ended: ``completed``, ``aborted`` or ``error``."""
+    """A model turn ended: ``completed``, ``aborted`` or ``error``.
+
+    ``request`` is the one that its message asked for, which counts errors in a row.
+    """
 
     turn: str
     stop_reason: str
     entry: str | None = None
     digest: str | None = None
     length: int | None = None
+    request: str | None = None
     evidence: Content | None = private()
 
 

@@ -15,7 +15,11 @@ from runwright.projections.replace import replace
 
 @frozen(kw_only=True, weakref_slot=False)
 class MessageRow:
-    """One message; ``content`` is the position of the event that holds it."""
+    """One message.
+
+    ``content`` is the position of the event that holds it, ``epoch`` the coordinator it was last handed to or seen by,
+    ``sends`` how often it was handed to that one.
+    """
 
     message: str
     run_id: str
@@ -28,6 +32,7 @@ class MessageRow:
     #: ``pending``, ``sent``, ``cancelled``.
     state: str
     deliveries: int
+    sends: int
     epoch: str | None
     entry: str | None
     content: int
@@ -43,7 +48,7 @@ class Messages(Projection[MessageRow]):
     key_columns = ("message",)
     indexes = (
         Index(columns=("run_id",)),
-        Index(columns=("session", "order")),
+        Index(columns=("session", "state")),
         Index(columns=("source",), where={"kind": ("step",), "state": ("pending",)}, unique=True),
     )
 
@@ -66,6 +71,7 @@ class Messages(Projection[MessageRow]):
             reason=event.reason,
             state="pending",
             deliveries=0,
+            sends=0,
             epoch=None,
             entry=None,
             content=recorded.position,
@@ -80,7 +86,8 @@ class Messages(Projection[MessageRow]):
             self.refuse(recorded, f"the message is {row.state}")
         if event.number != row.deliveries + 1 or event.session != row.session:
             self.refuse(recorded, f"the next is delivery {row.deliveries + 1} to its own session")
-        return replace(row, deliveries=event.number, epoch=event.epoch, updated_at=recorded.at)
+        sends = row.sends + 1 if row.epoch == event.epoch else 1
+        return replace(row, deliveries=event.number, sends=sends, epoch=event.epoch, updated_at=recorded.at)
 
     @changes(MessageSent)
     def sent(self, row: MessageRow, event: MessageSent, recorded: RecordedEvent) -> MessageRow:

@@ -3,7 +3,7 @@
 from attrs import frozen
 
 from runwright.eventstore.envelope import RecordedEvent
-from runwright.eventstore.events.message import MessageQueued
+from runwright.eventstore.events.message import MessageDelivered, MessageQueued
 from runwright.eventstore.events.request import (
     RequestAccepted,
     RequestClosed,
@@ -12,6 +12,7 @@ from runwright.eventstore.events.request import (
     RequestRejected,
     RequestSubmitted,
 )
+from runwright.eventstore.events.turn import TurnEnded
 from runwright.projections.projection import Index, Key, Projection, begins, changes, run_of
 from runwright.projections.replace import replace
 
@@ -23,7 +24,9 @@ class RequestRow:
     """One request.
 
     ``opened`` is the position of the event with its prompt and contract, ``candidate`` that of the last
-    submission, ``revision`` grows with each event about it.
+    submission, ``revision`` grows with each event about it. ``message`` is the last step message that asks for it,
+    ``messages`` how many there were, ``wake_ups`` the deliveries of them that started a turn, ``errors`` the turns for
+    it that ended in an error since one completed.
     """
 
     request: str
@@ -49,6 +52,11 @@ class RequestRow:
     candidate: int | None
     rejection: int | None
     opened_at: int
+    limit: int | None
+    message: str | None
+    messages: int
+    wake_ups: int
+    errors: int
 
 
 class Requests(Projection[RequestRow]):
@@ -71,12 +79,12 @@ class Requests(Projection[RequestRow]):
     )
 
     def key(self, recorded: RecordedEvent) -> Key | None:
-        """Answer the request; of messages, only a reminder touches one."""
+        """Answer the request; of messages only steps touch one, and of turns only theirs."""
         event = recorded.event
         if isinstance(event, MessageQueued):
-            return (event.source,) if event.kind == "step" and event.reason == "reminder" else None
-        request: str = event.request  # type: ignore[attr-defined]  # every other class here has it
-        return (request,)
+            return (event.source,) if event.kind == "step" else None
+        request: str | None = event.request  # type: ignore[attr-defined]  # every other class here has it
+        return None if request is None else (request,)
 
     @begins(RequestOpened)
     def request_opened(self, event: RequestOpened, recorded: RecordedEvent) -> RequestRow:
@@ -104,6 +112,11 @@ class Requests(Projection[RequestRow]):
             candidate=None,
             rejection=None,
             opened_at=recorded.at,
+            limit=event.limit,
+            message=None,
+            messages=0,
+            wake_ups=0,
+            errors=0,
         )
 
     @changes(RequestSubmitted)
@@ -160,10 +173,29 @@ class Requests(Projection[RequestRow]):
         return replace(row, state="closed", cause=event.cause, revision=row.revision + 1)
 
     @changes(MessageQueued)
-    def reminded(self, row: RequestRow, event: MessageQueued, recorded: RecordedEvent) -> RequestRow:
-        """A turn for the request ended without a candidate."""
+    def asked(self, row: RequestRow, event: MessageQueued, recorded: RecordedEvent) -> RequestRow:
+        """A message asks for it; a reminder says that a turn for it ended without a candidate."""
         self._in(row, ("open",), recorded)
-        return replace(row, unproductive=row.unproductive + 1, revision=row.revision + 1)
+        asked = replace(row, message=event.message, messages=row.messages + 1)
+        if event.reason != "reminder":
+            return asked
+        return replace(asked, unproductive=row.unproductive + 1, revision=row.revision + 1)
+
+    @changes(MessageDelivered)
+    def delivered(self, row: RequestRow, event: MessageDelivered, recorded: RecordedEvent) -> RequestRow:
+        """A message that asks for it was handed out."""
+        return replace(row, wake_ups=row.wake_ups + 1) if event.starts_turn else row
+
+    @changes(TurnEnded)
+    def turn_ended(self, row: RequestRow, event: TurnEnded, recorded: RecordedEvent) -> RequestRow:
+        """A turn for it ended: one that completed ends a row of errors, one that was aborted counts for nothing."""
+        match event.stop_reason:
+            case "error":
+                return replace(row, errors=row.errors + 1)
+            case "completed" if row.errors:
+                return replace(row, errors=0)
+            case _:
+                return row
 
     def _in(self, row: RequestRow, states: tuple[str, ...], recorded: RecordedEvent) -> None:
         if row.state not in states or row.run_id != run_of(recorded):

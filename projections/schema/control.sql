@@ -88,10 +88,11 @@ CREATE UNIQUE INDEX reservations_session ON reservations (session);
 
 CREATE TABLE sessions (
     session TEXT NOT NULL,
-    epoch TEXT NOT NULL,
-    agent TEXT NOT NULL,
+    epoch TEXT,
+    agent TEXT,
     attached INTEGER NOT NULL,
     wake_ups INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
     since INTEGER NOT NULL,
     PRIMARY KEY (session),
     CHECK (attached IN (0, 1))
@@ -183,6 +184,11 @@ CREATE TABLE requests (
     candidate INTEGER,
     rejection INTEGER,
     opened_at INTEGER NOT NULL,
+    "limit" INTEGER,
+    message TEXT,
+    messages INTEGER NOT NULL,
+    wake_ups INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
     PRIMARY KEY (request),
     CHECK (protected IN (0, 1))
 ) WITHOUT ROWID, STRICT;
@@ -201,6 +207,7 @@ CREATE TABLE messages (
     reason TEXT NOT NULL,
     state TEXT NOT NULL,
     deliveries INTEGER NOT NULL,
+    sends INTEGER NOT NULL,
     epoch TEXT,
     entry TEXT,
     content INTEGER NOT NULL,
@@ -210,7 +217,7 @@ CREATE TABLE messages (
     CHECK (starts_turn IN (0, 1))
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX messages_run_id ON messages (run_id);
-CREATE INDEX messages_session_order ON messages (session, "order");
+CREATE INDEX messages_session_state ON messages (session, state);
 CREATE UNIQUE INDEX messages_source ON messages (source) WHERE kind = 'step' AND state = 'pending';
 
 CREATE TABLE turns (

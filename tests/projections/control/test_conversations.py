@@ -109,36 +109,36 @@ def test_a_message_is_sent_or_cancelled() -> None:
     """Evidence makes a cancelled one sent; sent is final."""
     cancelled = MessageCancelled(message="m", cause="paused")
     sent = MessageSent(message="m", epoch="e1", entry="x")
-    row = fold(queued(), cancelled, sent).get(MESSAGES, "m")
+    row = fold(OPENED, queued(), cancelled, sent).get(MESSAGES, "m")
     assert row is not None
     assert (row.state, row.entry) == ("sent", "x")
-    refused(queued(), sent, sent)
-    refused(queued(), sent, cancelled)
-    refused(queued(), cancelled, cancelled)
+    refused(OPENED, queued(), sent, sent)
+    refused(OPENED, queued(), sent, cancelled)
+    refused(OPENED, queued(), cancelled, cancelled)
 
 
 def test_one_pending_step_message_per_request() -> None:
     """A second one waits until the first is sent or cancelled; other kinds do not count."""
     with pytest.raises(AlreadyHeld):
-        fold(queued(), queued("m2"))
-    fold(queued(), queued("m2", kind="notification"))
-    fold(queued(), MessageCancelled(message="m", cause="paused"), queued("m2"))
+        fold(OPENED, queued(), queued("m2"))
+    fold(OPENED, queued(), queued("m2", kind="notification"))
+    fold(OPENED, queued(), MessageCancelled(message="m", cause="paused"), queued("m2"))
 
 
 def test_deliveries_count_and_wake_a_session() -> None:
     """A delivery goes to the present coordinator; those that start a turn count until a person speaks."""
     attached = SessionAttached(epoch="e1", agent="pi")
-    rows = fold(attached, queued(), delivered(), delivered(2))
+    rows = fold(attached, OPENED, queued(), delivered(), delivered(2))
     session, message = rows.get(SESSIONS, "s"), rows.get(MESSAGES, "m")
     assert session is not None
     assert message is not None
     assert (session.wake_ups, message.deliveries) == (2, 2)
-    spoke = fold(attached, queued(), delivered(), SessionPersonSpoke(epoch="e1")).get(SESSIONS, "s")
+    spoke = fold(attached, OPENED, queued(), delivered(), SessionPersonSpoke(epoch="e1")).get(SESSIONS, "s")
     assert spoke is not None
     assert spoke.wake_ups == 0
-    refused(attached, queued(), delivered(2))
-    refused(attached, SessionDetached(epoch="e1"), queued(), delivered())
-    refused(attached, SessionAttached(epoch="e2", agent="pi"), queued(), delivered())
+    refused(attached, OPENED, queued(), delivered(2))
+    refused(attached, SessionDetached(epoch="e1"), OPENED, queued(), delivered())
+    refused(attached, SessionAttached(epoch="e2", agent="pi"), OPENED, queued(), delivered())
     refused(attached, attached)
 
 
@@ -157,3 +157,41 @@ def test_one_open_turn_per_message_and_session() -> None:
     assert (row.state, row.stop_reason, row.length) == ("ended", "completed", 4)
     refused(first, ended, ended)
     refused(first, TurnLost(turn="t1", cause="detached"), ended)
+
+
+def test_a_request_counts_what_its_messages_and_turns_do() -> None:
+    """Its last message and how many, deliveries that started a turn, errors in a row until one completes."""
+    attached = SessionAttached(epoch="e1", agent="pi")
+    sent = MessageSent(message="m", epoch="e1", entry="x")
+    turn = TurnStarted(turn="t1", message="m", run="r1", session="s", epoch="e1")
+    error = TurnEnded(turn="t1", stop_reason="error", request="q")
+    told = (attached, OPENED, queued(), delivered(request="q"), sent, turn, error)
+    row = fold(*told).get(REQUESTS, "q")
+    assert row is not None
+    assert (row.message, row.messages, row.wake_ups, row.errors) == ("m", 1, 1, 1)
+    again = TurnStarted(turn="t2", message="m2", run="r1", session="s", epoch="e1")
+    completed = TurnEnded(turn="t2", stop_reason="completed", request="q")
+    row = fold(*told, queued("m2", order=2, reason="resumed"), again, completed).get(REQUESTS, "q")
+    assert row is not None
+    assert (row.message, row.messages, row.wake_ups, row.errors, row.unproductive) == ("m2", 2, 1, 0, 0)
+
+
+def test_a_session_orders_its_messages_and_is_known_before_anything_attaches() -> None:
+    """The order of the last message stays through every attach; an accepted answer sets the wake-ups back."""
+    row = fold(OPENED, queued(order=3), SessionAttached(epoch="e1", agent="pi")).get(SESSIONS, "s")
+    assert row is not None
+    assert (row.messages, row.attached, row.epoch) == (3, True, "e1")
+    answered = RequestAccepted(request="q", submission="s1", source="agent", session="s")
+    told = (SessionAttached(epoch="e1", agent="pi"), OPENED, queued(), delivered(request="q"), SUBMITTED)
+    before, after = fold(*told).get(SESSIONS, "s"), fold(*told, answered).get(SESSIONS, "s")
+    assert before is not None
+    assert after is not None
+    assert (before.wake_ups, after.wake_ups) == (1, 0)
+
+
+def test_a_message_counts_what_one_coordinator_was_handed() -> None:
+    """A new epoch begins anew; the deliveries of all add up."""
+    told = (SessionAttached(epoch="e1", agent="pi"), OPENED, queued(), delivered(), delivered(2))
+    row = fold(*told, SessionAttached(epoch="e2", agent="pi"), delivered(3, epoch="e2")).get(MESSAGES, "m")
+    assert row is not None
+    assert (row.deliveries, row.sends, row.epoch) == (3, 1, "e2")
