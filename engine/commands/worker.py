@@ -73,6 +73,51 @@ class FinishNode:
 
 
 @frozen(kw_only=True)
+class EnterMount:
+    """Enter a mounted child. Value: ``None``.
+
+    Where no fitting input could be worked out, the invocation ends as it begins, with an outcome like a node's.
+    Refused with ``paused`` when a pause was asked for.
+
+    Attributes:
+        path: The full mount path.
+        invocation: The entry, counted from 1 over the run.
+        input: The child's input as JSON.
+        outcome: How the mapping failed, where it did.
+        code: Its code.
+        error: The error text, at most 8 KiB, already masked.
+    """
+
+    path: str
+    invocation: int
+    input: Json = None
+    outcome: Literal["failed", "timed_out"] | None = None
+    code: str | None = None
+    error: str | None = None
+
+
+@frozen(kw_only=True)
+class ExitMount:
+    """Leave a mounted child: by a way out, with the output of its node, or uncaught. Value: ``None``.
+
+    Attributes:
+        path: The full mount path.
+        invocation: The entry that ends.
+        exit: The way out; ``None`` where a bad outcome leaves it.
+        outcome: How it is left.
+        code: The code of a bad outcome.
+        error: The error text, at most 8 KiB, already masked.
+    """
+
+    path: str
+    invocation: int
+    exit: str | None
+    outcome: Literal["completed", "failed", "timed_out"]
+    code: str | None = None
+    error: str | None = None
+
+
+@frozen(kw_only=True)
 class UpdateNode:
     """Report progress of the open attempt; counts as no progress of the run."""
 
@@ -220,6 +265,8 @@ WorkerTransition: TypeAlias = (
     Ready
     | StartNode
     | FinishNode
+    | EnterMount
+    | ExitMount
     | UpdateNode
     | ReserveEffect
     | BeginEffect

@@ -173,6 +173,8 @@ def _sources(
 
 def _unfit(facts: RunFacts, unsettled: Unsettled, accepted: SourceFacts) -> str | None:
     """Say why a changed graph cannot carry the run on: its current node is gone or is another kind of thing."""
+    if any(each.path not in accepted.new.mounts for each in unsettled.mounts):
+        return "vanished"
     path = facts.run.node
     if path is None or (old := accepted.old.nodes.get(path)) is None:
         return None

@@ -3,9 +3,11 @@
 from attrs import frozen
 
 from runwright.engine.graph.definition import Definition
-from runwright.eventstore.events.node import NodeFinished
+from runwright.eventstore.events.event import Content
+from runwright.eventstore.events.node import MountEntered, MountExited, NodeFinished
 from runwright.eventstore.events.request import RequestOpened
 from runwright.projections.control.effects import EffectRow
+from runwright.projections.control.mounts import MountRow
 from runwright.projections.control.queue import QueueRow
 from runwright.projections.control.requests import RequestRow
 from runwright.projections.control.runs import RunRow
@@ -59,6 +61,7 @@ class NodeFacts:
         effect: The effect of the last visit of ``current``, where that is an effect and left one.
         request: The newest request of the last attempt of ``current``, where that asks an executor.
         finished: How the attempt that the command names ended, where it has.
+        inside: The mounts that are open, outermost first; read for a start.
     """
 
     of: RunFacts
@@ -68,6 +71,32 @@ class NodeFacts:
     effect: EffectRow | None = None
     request: RequestRow | None = None
     finished: NodeFinished | None = None
+    inside: tuple[MountRow, ...] = ()
+
+
+@frozen
+class MountFacts:
+    """What an entry into a mount, or an exit, is decided on.
+
+    Attributes:
+        of: The run.
+        definition: Its graph.
+        current: The row of the node that started last; ``None`` before the first.
+        target: The row of the mount that the command names.
+        inside: The mounts that are open, outermost first.
+        last: The last entry or exit of ``target``, where that belongs to the invocation that the command names.
+        leaver: The row of the node that the way out stands at; read for an exit.
+        output: Its accepted output, as it was stored.
+    """
+
+    of: RunFacts
+    definition: Definition
+    current: VisitRow | None
+    target: MountRow | None
+    inside: tuple[MountRow, ...]
+    last: MountEntered | MountExited | None = None
+    leaver: VisitRow | None = None
+    output: Content | None = None
 
 
 @frozen
@@ -111,6 +140,7 @@ class Unsettled:
         effect: The last visit's effect while it is not final.
         requests: Open and validating requests.
         timers: Timers that are set.
+        mounts: Mounts that are open, innermost first.
         input: Position of the root's own input while it is there.
         output: Position of the last accepted output of the node that finished last.
         output_text: The stored text of that output, for the fingerprint.
@@ -121,6 +151,7 @@ class Unsettled:
     effect: EffectRow | None = None
     requests: tuple[RequestRow, ...] = ()
     timers: tuple[TimerRow, ...] = ()
+    mounts: tuple[MountRow, ...] = ()
     input: int | None = None
     output: int | None = None
     output_text: str = ""

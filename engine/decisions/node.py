@@ -6,14 +6,15 @@ from runwright.engine.codes import COMMAND_CODES, RUN_CODES
 from runwright.engine.commands.worker import FinishNode, StartNode, UpdateNode
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import NodeFacts, RunFacts
-from runwright.engine.graph.definition import NodeSpec
+from runwright.engine.graph.definition import Definition, NodeSpec
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text
 from runwright.eventstore.events.effect import EffectCancelled
 from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.node import NodeFinished, NodeStarted, NodeUpdated
 from runwright.eventstore.events.request import RequestClosed
-from runwright.eventstore.values import encode
+from runwright.eventstore.values import Json, encode
+from runwright.projections.control.mounts import MountRow
 from runwright.projections.control.visits import VisitRow
 
 #: Node kinds that ask an executor.
@@ -40,11 +41,16 @@ def decide_start(facts: NodeFacts, command: StartNode) -> Decision[None]:
     if (command.path, command.visit) == (run.node, run.visit):
         refusal = _refuse_retry(facts, spec, command.attempt)
     else:
-        refusal = _refuse_visit(facts, command)
+        refusal = refuse_place(facts.definition, facts.inside, command.path) or _refuse_visit(facts, command)
     if refusal is not None:
         return refusal
     started = NodeStarted(
-        path=command.path, visit=command.visit, attempt=command.attempt, kind=spec.kind, deadline=command.deadline
+        path=command.path,
+        visit=command.visit,
+        attempt=command.attempt,
+        kind=spec.kind,
+        invocation=facts.inside[-1].invocation if facts.inside else 0,
+        deadline=command.deadline,
     )
     return Decided(None, (started,))
 
@@ -70,7 +76,7 @@ def decide_finish(facts: NodeFacts, command: FinishNode) -> Decision[None]:
         return Conflict("revision_changed", {"node": target.path, "visit": target.visits, "outcome": target.outcome})
     if command.next is not None and not _is_place(facts, command.next):
         return broken("unknown_node", node=command.next)
-    if (command.code is None) is not (command.outcome == "completed") or not _known(command.code):
+    if (command.code is None) is not (command.outcome == "completed") or not known_code(command.code):
         return broken("code_unfit", outcome=command.outcome)
     before = _before_end(facts, command)
     if isinstance(before, Conflict):
@@ -105,6 +111,19 @@ def open_attempt(of: RunFacts, current: VisitRow | None, path: str, visit: int) 
     return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
 
 
+def refuse_place(definition: Definition, inside: tuple[MountRow, ...], path: str) -> Conflict | None:
+    """Refuse a place whose mounts around it are not exactly the ones that are open."""
+    around = {mount.path for mount in definition.mounts_around(path)}
+    if around == {row.path for row in inside}:
+        return None
+    return broken("mount_not_open", place=path, inside=inside[-1].path if inside else None)
+
+
+def known_code(code: str | None) -> bool:
+    """Whether a code is one of the closed lists, or there is none."""
+    return code is None or code in RUN_CODES or code in COMMAND_CODES
+
+
 def _names(of: RunFacts, command: StartNode | FinishNode | UpdateNode) -> bool:
     """Whether a command names exactly the attempt that started last."""
     run = of.run
@@ -129,6 +148,11 @@ def _refuse_visit(facts: NodeFacts, command: StartNode) -> Conflict | None:
     steps = run.step_base + run.steps
     if steps >= run.max_steps:
         return Conflict("max_steps_exceeded", {"run": run.run_id, "steps": steps, "max_steps": run.max_steps})
+    for row in facts.inside:
+        most = facts.definition.mounts[row.path].max_steps
+        if steps - row.step_base >= most:
+            evidence: dict[str, Json] = {"run": run.run_id, "mount": row.path, "steps": steps - row.step_base}
+            return Conflict("max_steps_exceeded", {**evidence, "max_steps": most})
     return None
 
 
@@ -154,10 +178,6 @@ def _before_end(facts: NodeFacts, command: FinishNode) -> tuple[Event, ...] | Co
 
 def _is_place(facts: NodeFacts, place: str) -> bool:
     return place in facts.definition.nodes or place in facts.definition.mounts
-
-
-def _known(code: str | None) -> bool:
-    return code is None or code in RUN_CODES or code in COMMAND_CODES
 
 
 def _equal(saved: NodeFinished, given: NodeFinished) -> bool:

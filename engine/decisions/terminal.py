@@ -10,7 +10,7 @@ from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text, safe_message
 from runwright.eventstore.events.effect import EffectAmbiguous, EffectCancelled
 from runwright.eventstore.events.event import Content, Event
-from runwright.eventstore.events.node import NodeFinished
+from runwright.eventstore.events.node import MountExited, NodeFinished
 from runwright.eventstore.events.request import RequestClosed
 from runwright.eventstore.events.run import RunCancelled, RunCompleted, RunFailed, RunInputErased, RunTimedOut
 from runwright.eventstore.events.timer import TimerCleared, TimerFired
@@ -31,6 +31,8 @@ def decide_complete(facts: RunFacts, unsettled: Unsettled) -> Decision[None]:
         return broken("not_ready", queue=facts.queue.state)
     if unsettled.visit is not None or unsettled.output is None:
         return broken("no_output", node=facts.run.node, visit=facts.run.visit)
+    if unsettled.mounts:
+        return broken("mount_open", mount=unsettled.mounts[0].path)
     completed = RunCompleted(
         output=unsettled.output,
         fingerprint=terminal_fingerprint(unsettled.tree, facts.run, "completed", unsettled.output_text),
@@ -129,6 +131,10 @@ def closing(unsettled: Unsettled, outcome: BadEnd, code: str | None, fired: str 
         events.append(
             NodeFinished(path=visit.path, visit=visit.visits, attempt=visit.attempt, outcome=outcome, code=code)
         )
+    events.extend(
+        MountExited(path=each.path, invocation=each.invocation, exit=None, outcome=outcome, code=code)
+        for each in unsettled.mounts
+    )
     for timer in unsettled.timers:
         events.append(TimerFired(kind=timer.kind) if timer.kind == fired else TimerCleared(kind=timer.kind))
     return events

@@ -4,6 +4,7 @@ from typing import cast
 
 from runwright.engine.decisions.facts import (
     EffectFacts,
+    MountFacts,
     NodeFacts,
     RequestFacts,
     ResolveFacts,
@@ -17,11 +18,12 @@ from runwright.engine.identity import effect_id
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.trees import Trees
 from runwright.eventstore.events.effect import EffectApplied
-from runwright.eventstore.events.node import NodeFinished
+from runwright.eventstore.events.node import MountEntered, MountExited, NodeFinished
 from runwright.eventstore.events.request import RequestOpened
 from runwright.eventstore.transaction import Tx
 from runwright.eventstore.values import encode
 from runwright.projections.control.effects import EFFECTS, EffectRow
+from runwright.projections.control.mounts import MOUNTS, MountRow
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.requests import REQUESTS, RequestRow
 from runwright.projections.control.runs import RUNS
@@ -72,7 +74,28 @@ class FactsLoader:
         effect = None
         if current is not None and current.outcome != "completed":
             effect = self._last_effect(of, definition)
-        return NodeFacts(of, definition, current, target, effect)
+        return NodeFacts(of, definition, current, target, effect, inside=self._inside(of, definition))
+
+    def mount(self, of: RunFacts, path: str, invocation: int, exit: str | None = None) -> MountFacts:
+        """What an entry into a mount, or an exit, is decided on."""
+        definition = self.definition(of)
+        spec = definition.mounts.get(path)
+        at = None if spec is None or exit is None else spec.exits.get(exit)
+        leaver = None if at is None else self._visit(of, at)
+        target = self.rows.get(MOUNTS, of.run.run_id, path)
+        recorded = self.tx.event(target.changed) if target is not None and target.invocation == invocation else None
+        last = None if recorded is None else recorded.event
+        accepted = None if leaver is None else self._finished(leaver)
+        return MountFacts(
+            of,
+            definition,
+            self.current(of),
+            target,
+            self._inside(of, definition),
+            last if isinstance(last, MountEntered | MountExited) else None,
+            leaver,
+            None if accepted is None else accepted.output,
+        )
 
     def finish(self, of: RunFacts, path: str) -> NodeFacts:
         """What the end of an attempt is decided on."""
@@ -143,6 +166,7 @@ class FactsLoader:
             effect=effect,
             requests=self._open_requests(of, definition) if is_open else (),
             timers=self._timers(of),
+            mounts=self._inside(of, definition)[::-1],
             input=run.input if run.kind == "start" and not run.input_erased else None,
             output=output,
             output_text=text,
@@ -156,6 +180,13 @@ class FactsLoader:
         if row is None or of is None:
             return None
         return ResolveFacts(of, row, self.unsettled(of, ending=False), self._result(row))
+
+    def _inside(self, of: RunFacts, definition: Definition) -> tuple[MountRow, ...]:
+        """The mounts that are open, outermost first."""
+        if not definition.mounts:
+            return ()
+        found = self.rows.find(MOUNTS, run_id=of.run.run_id, inside=True)
+        return tuple(sorted(found, key=lambda row: len(row.path)))
 
     def _visit(self, of: RunFacts, path: str) -> VisitRow | None:
         return self.rows.get(VISITS, of.run.run_id, path)

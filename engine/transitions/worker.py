@@ -9,6 +9,8 @@ from runwright.engine.commands.worker import (
     BeginEffect,
     CloseRequest,
     CompleteRun,
+    EnterMount,
+    ExitMount,
     ExitWorker,
     FailRun,
     FinishNode,
@@ -26,6 +28,7 @@ from runwright.engine.decisions.claim import check_claim, decide_exit, decide_re
 from runwright.engine.decisions.decided import Decision
 from runwright.engine.decisions.effect import decide_begin, decide_evidence, decide_reserve, decide_settle
 from runwright.engine.decisions.facts import RunFacts
+from runwright.engine.decisions.mount import decide_enter, decide_leave
 from runwright.engine.decisions.node import decide_finish, decide_start, decide_update
 from runwright.engine.decisions.parking import decide_park
 from runwright.engine.decisions.request import decide_close, decide_open, decide_submit
@@ -146,6 +149,11 @@ class WorkerUnit:
                 return decide_finish(loader.finish(of, transition.path), transition)
             case StartNode():
                 return decide_start(loader.start(of, transition.path), transition)
+            case EnterMount():
+                return decide_enter(loader.mount(of, transition.path, transition.invocation), transition)
+            case ExitMount():
+                mount = loader.mount(of, transition.path, transition.invocation, transition.exit)
+                return decide_leave(mount, transition)
             case ReserveEffect():
                 return decide_reserve(loader.effect(of, transition.path, transition.visit, tree=True), transition)
             case BeginEffect():
