@@ -11,11 +11,16 @@ class Arrivals:
 
     `asyncio.AbstractEventLoop.call_soon_threadsafe` writes to the loop's wake-up pipe for each call, and each such
     write hands the interpreter to another thread. This collects what arrives and wakes the loop once.
+
+    Attributes:
+        awaited: How much of what was handed to other threads has not arrived yet; counted on the loop. A loop on a
+            virtual clock lets no time pass while there is any.
     """
 
     def __init__(self) -> None:
         self._arrived: deque[Callable[[], None]] = deque()
         self._woken = False
+        self.awaited = 0
 
     def add(self, loop: asyncio.AbstractEventLoop, do: Callable[[], None]) -> None:
         """Have something done on the loop soon; from any thread. A loop that is closed does nothing any more."""

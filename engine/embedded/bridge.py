@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
-from runwright.engine.arrivals import arrivals_of
+from runwright.engine.arrivals import Arrivals, arrivals_of
 
 T = TypeVar("T")
 
@@ -23,15 +23,17 @@ class LoopBridge:
     def wrap(self, answer: Future[T]) -> asyncio.Future[T]:
         """Answer a future of the loop; giving it up does not take back what was submitted."""
         waiter: asyncio.Future[T] = self._loop.create_future()
+        self._arrivals.awaited += 1
         answer.add_done_callback(partial(self._arrive, waiter))
         return waiter
 
     def _arrive(self, waiter: asyncio.Future[Any], answer: Future[Any]) -> None:
         # Where the loop is closed nobody is left to hear the answer; what was committed stays committed.
-        self._arrivals.add(self._loop, partial(_hand_over, waiter, answer))
+        self._arrivals.add(self._loop, partial(_hand_over, self._arrivals, waiter, answer))
 
 
-def _hand_over(waiter: asyncio.Future[Any], answer: Future[Any]) -> None:
+def _hand_over(arrivals: Arrivals, waiter: asyncio.Future[Any], answer: Future[Any]) -> None:
+    arrivals.awaited -= 1
     if waiter.done():
         return
     if answer.cancelled():

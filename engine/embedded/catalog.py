@@ -1,6 +1,6 @@
 """The workflows that this process can drive: handed in, or loaded by reference when somebody asks."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -72,13 +72,21 @@ class Catalog:
     Args:
         workflows: What was handed in: their runs are driven without being asked for.
         user: The user's configuration folder, which may hold workflows.
+        adapt: Changes what was loaded before anything is driven by it; tests put stand-ins into programs.
 
     Raises:
         WorkflowInvalid: One of them does not hold.
     """
 
-    def __init__(self, workflows: Iterable[Workflow[Any]] = (), *, user: Path | None = None) -> None:
+    def __init__(
+        self,
+        workflows: Iterable[Workflow[Any]] = (),
+        *,
+        user: Path | None = None,
+        adapt: Callable[[Loaded], Loaded] | None = None,
+    ) -> None:
         self._user = user
+        self._adapt = adapt or (lambda loaded: loaded)
         self._objects: dict[int, tuple[Workflow[Any], Driven]] = {}
         self._handed: list[Driven] = [self.of_object(workflow) for workflow in workflows]
 
@@ -91,7 +99,7 @@ class Catalog:
         found = self._objects.get(id(workflow))
         if found is None:
             # The object is kept beside its program, so that its identity is not given to another one.
-            found = self._objects[id(workflow)] = (workflow, Driven(adopt(workflow)))
+            found = self._objects[id(workflow)] = (workflow, Driven(self._adapt(adopt(workflow))))
         return found[1]
 
     def of_reference(self, reference: str, project: Path) -> Driven:
@@ -101,7 +109,7 @@ class Catalog:
             WorkflowNotFound: There is none.
             WorkflowInvalid: It cannot be loaded, or its definition does not hold.
         """
-        return Driven(load(reference, project, self._user))
+        return Driven(self._adapt(load(reference, project, self._user)))
 
     def handed(self, run: RunRow) -> Driven | None:
         """The program of a handed-in workflow that a run names, whether or not it is still the same."""

@@ -96,6 +96,11 @@ class Holder:
             wait_lock=wait_lock,
             unsafe_filesystem=unsafe_filesystem,
         )
+        return cls.over(log, clock=clock, random=random)
+
+    @classmethod
+    def over(cls, log: EventLog, *, clock: Clock, random: Callable[[int], bytes]) -> "Holder":
+        """Begin an epoch over a log that is open, as `open` does; where that fails, the log is closed."""
         try:
             holder = cls(log, clock=clock, random=random, receipts_key=_receipts_key(log.home))
             holder._begin()

@@ -108,6 +108,7 @@ class _ThreadCall:
         self.error: BaseException | None = None
         self._loop = loop
         self._arrivals = arrivals_of(loop)
+        self._arrivals.awaited += 1
         self._context = copy_context()
         self._function = function
         self._args = args
@@ -133,6 +134,8 @@ class _ThreadCall:
             if self._state == "runs":
                 self._returned = Future()
                 self._returned.set_running_or_notify_cancel()
+            elif self._state == "waits":
+                self._arrivals.awaited -= 1  # its thread will have nothing to tell
             self._state = "over"
             return self._returned
 
@@ -143,6 +146,7 @@ class _ThreadCall:
             return not left
 
     def _tell(self) -> None:
+        self._arrivals.awaited -= 1
         if not self.done.done():
             self.done.set_result(None)
 

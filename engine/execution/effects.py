@@ -46,6 +46,8 @@ class Effect(Protocol):
 
 async def perform(walk: Walk, visit: Visit, effect: Effect) -> Ended | Parked:
     """Bring one attempt of an effect to its end, from wherever it stands."""
+    if walk.program.stand_in is not None:
+        effect = walk.program.stand_in(walk, visit, effect)
     saved = visit.effect
     if saved is not None and visit.resumed and (end := await _take_up(walk, visit, effect, saved)) is not None:
         return end

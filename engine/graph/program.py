@@ -42,6 +42,7 @@ class Program:
         input: The shape of the input.
         timeout: The run's own limit where it is a function of the context.
         present: The presentation function, if there is one.
+        stand_in: In tests: answers what takes the place of an effect, given the walk, the visit and the effect.
     """
 
     definition: Definition
@@ -50,6 +51,7 @@ class Program:
     input: Shape
     timeout: Callable[..., Any] | None = None
     present: Callable[..., Any] | None = None
+    stand_in: Callable[[Any, Any, Any], Any] | None = None
 
     def scope_of(self, path: str) -> Scope:
         """The workflow that a node's function sees: the one it stands in."""

@@ -56,7 +56,7 @@ class _Shell:
             raise self._walk.failed(self._visit, error) from None
         stderr = strike(end.stderr.decode("utf-8", "replace"), secrets)
         if end.exit_code < 0 or (command.check and end.exit_code != 0):
-            raise NodeFailure(_bad_end(end.exit_code, stderr))
+            raise NodeFailure(bad_end(end.exit_code, stderr))
         result = ShellResult(
             end.stdout.decode("utf-8", "replace"),
             stderr,
@@ -117,7 +117,7 @@ class _Shell:
         return end, None if path is None else await asyncio.to_thread(_measured, path)
 
 
-def _bad_end(exit_code: int, stderr: str) -> Failure:
+def bad_end(exit_code: int, stderr: str) -> Failure:
     """A non-zero exit is a known failure; one that a signal killed may have done anything before."""
     tail = mask(cut(stderr.strip()[-MAX_ERROR // 4 :], MAX_ERROR))
     if exit_code < 0:
