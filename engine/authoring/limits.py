@@ -1,9 +1,12 @@
 """Times as people declare them, in the microseconds that everything else counts in."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 #: A hundred years: what nobody means, and what still fits every clock.
 LONGEST_US = 100 * 366 * 86_400 * 1_000_000
+
+#: The last moment that a time can name, in UTC microseconds: nothing is due later.
+LATEST_US = (datetime.max.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
 def limit_us(value: object) -> int | None:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from runwright.engine.agents.agent import Agent
-from runwright.engine.authoring.limits import limit_us
+from runwright.engine.authoring.limits import LATEST_US, limit_us
 from runwright.engine.clock import Clock
 from runwright.engine.commands.run import Continue, Restart, Resume, Start
 from runwright.engine.commands.worker import (
@@ -166,7 +166,7 @@ async def _retry(walk: Walk, node: NodeState) -> Visit | _End:
     retry = walk.definition.nodes[node.path].retry
     assert retry is not None
     assert node.finished_at is not None
-    due = node.finished_at + retry.delay_us(node.attempt)
+    due = min(node.finished_at + retry.delay_us(node.attempt), LATEST_US)
     left = walk.left(due)
     if left is not None and left > LONGEST_SLEEP:
         return _End(ParkRun(reason="waiting", timer=Timer(kind="retry", due=due)), "parked")

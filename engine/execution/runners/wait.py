@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from attrs import frozen
 
+from runwright.engine.authoring.limits import LATEST_US
 from runwright.engine.commands.worker import ParkRun, Timer
 from runwright.engine.execution.contexts import as_us
 from runwright.engine.execution.failures import NodeFailure
@@ -32,20 +33,28 @@ async def run_wait(walk: Walk, visit: Visit) -> Ended | Parked:
 
 async def _due(walk: Walk, visit: Visit, start: int) -> _Due:
     if visit.spec.wait_us is not None:
-        return _Due(start + visit.spec.wait_us, False)
-    function = visit.declaration.function
-    assert function is not None
-    value = await walk.call_within(visit, ASIDE_LIMIT, function, visit.context)
-    try:
-        match value:
-            case timedelta():
-                return _Due(start + value // timedelta(microseconds=1), False)
-            case datetime() if value.utcoffset() is not None:
-                return _Due(as_us(value), True)
-            case _:
-                raise TypeError(f"a wait returns a timedelta or an aware datetime, not {_what(value)}")
-    except TypeError as error:
-        raise walk.failed(visit, error) from None
+        due = _Due(start + visit.spec.wait_us, False)
+    else:
+        function = visit.declaration.function
+        assert function is not None
+        value = await walk.call_within(visit, ASIDE_LIMIT, function, visit.context)
+        try:
+            due = _told(value, start)
+        except Exception as error:  # noqa: BLE001 (a time zone runs its own code)
+            raise walk.failed(visit, error) from None
+    if due.us > LATEST_US:
+        raise walk.failed(visit, ValueError("a wait ends before the year 10000"))
+    return due
+
+
+def _told(value: object, start: int) -> _Due:
+    match value:
+        case timedelta():
+            return _Due(start + value // timedelta(microseconds=1), False)
+        case datetime() if value.utcoffset() is not None:
+            return _Due(as_us(value), True)
+        case _:
+            raise TypeError(f"a wait returns a timedelta or an aware datetime, not {_what(value)}")
 
 
 def _what(value: object) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from runwright import (
     hours,
     seconds,
 )
+from runwright.engine.authoring.limits import LATEST_US
 from runwright.engine.commands.worker import FailRun, ParkRun, SettleEffect, StartNode
 from runwright.engine.execution import walk
 from runwright.engine.execution.calling import outlived, returned
@@ -312,6 +313,42 @@ def test_a_wait_that_is_over_passes_at_once(tmp_path: Path, value: Any) -> None:
     port = port_for(waiting(value), tmp_path)
     assert run(port) == "finished"
     assert port.output("after") == 1
+
+
+class Nowhere(tzinfo):
+    """A time zone that tells nothing."""
+
+    def utcoffset(self, when: datetime | None, /) -> timedelta:
+        """Raise, as a broken one does."""
+        raise RuntimeError("no offset")
+
+
+@pytest.mark.parametrize("value", [timedelta.max, datetime(2030, 1, 1, tzinfo=Nowhere())])
+def test_a_wait_that_no_clock_can_hold_fails(tmp_path: Path, value: Any) -> None:
+    """Past the last year that a time can name the node fails, and not the engine."""
+    port = port_for(waiting(value), tmp_path)
+    assert run(port) == "finished"
+    assert isinstance(port.ended, FailRun)
+    assert ("year 10000" if value is timedelta.max else "no offset") in str(port.ended.error)
+
+
+def test_a_fixed_wait_that_no_clock_can_hold_fails(tmp_path: Path) -> None:
+    """The same for one without a function."""
+    workflow = Workflow("ages")
+    workflow.entry(workflow.wait("ages", timedelta.max))
+    port = port_for(workflow, tmp_path)
+    assert run(port) == "finished"
+    assert isinstance(port.ended, FailRun)
+
+
+def test_a_delay_that_no_clock_can_hold_is_the_longest(tmp_path: Path) -> None:
+    """A retry's delay is cut at the last moment that a time can name."""
+    retry = Retry(first=timedelta.max, maximum=timedelta.max)
+    port = port_for(computing(lambda ctx: 1 // 0, retry=retry), tmp_path)
+    assert run(port) == "parked"
+    assert port.parked is not None
+    assert port.parked.timer is not None
+    assert port.parked.timer.due == LATEST_US
 
 
 @pytest.mark.parametrize("value", [3, datetime(2020, 1, 1), ValueError("x")], ids=["number", "naive", "raises"])  # noqa: DTZ001 (what is refused)
