@@ -17,6 +17,16 @@ def new_id(now: int, random: Callable[[int], bytes]) -> str:
     return _base32(now // 1000, 10) + _base32(int.from_bytes(random(7), "big"), 10)
 
 
+def child_id(request: str) -> str:
+    """Derive the ID of the run that carries on behind an answered checkpoint: one child per answer.
+
+    Args:
+        request: The checkpoint's request ID, whose time characters the child's ID keeps.
+    """
+    digest = hashlib.sha256(b"rw/child/1" + request.encode()).digest()
+    return request[:10] + _base32(int.from_bytes(digest[:7], "big"), 10)
+
+
 def effect_id(run_id: str, path: str, visit: int, effect_type: str) -> str:
     """Derive an effect's identity: SHA-256 over run, full node path, visit and effect type, length-prefixed."""
     digest = hashlib.sha256()

@@ -1,6 +1,7 @@
 """What the units of one commit append, kept in memory until it is written, and the part that one unit sees."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 import sqlalchemy
@@ -302,6 +303,17 @@ class Tx:
         first = batch.position + 1
         batch.append(stream, actual, events, self.now, actor, generation, command)
         return Appended(first, first + len(events) - 1, actual + len(events))
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Have several appends count as one: where one is refused, none of them was made."""
+        batch = self._live()
+        mark = batch.mark()
+        try:
+            yield
+        except BaseException:
+            batch.undo(mark)
+            raise
 
     def version(self, stream: str) -> int:
         """Answer a stream's version with what is pending, 0 where it has no events."""

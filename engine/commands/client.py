@@ -112,4 +112,37 @@ class ResolveEffect:
     reason: str
 
 
-ClientCommand: TypeAlias = QueueRun | PauseRun | ResumeRun | CancelRun | ResolveEffect
+@frozen(kw_only=True)
+class RestartRun:
+    """Run an ended run's root afresh.
+
+    Attributes:
+        run_id: The run that ended, the new one's parent.
+        new_run_id: The new run.
+        at: The node it begins at, with what finished before that node's last visit; ``None`` for the first one.
+    """
+
+    run_id: str
+    new_run_id: str
+    at: str | None = None
+    expected: int | None = None
+
+
+@frozen(kw_only=True)
+class AnswerRequest:
+    """Answer a checkpoint, or an agent's request that no worker is waiting for.
+
+    Attributes:
+        request: The request.
+        value: The answer, already checked against the node's type.
+        sources: The digest of the source set as it stands now, or ``None`` where nothing is checked.
+        definition: The digest of the definition as it compiles now, or ``None`` where nothing is checked.
+    """
+
+    request: str
+    value: Json
+    sources: str | None = None
+    definition: str | None = None
+
+
+ClientCommand: TypeAlias = QueueRun | PauseRun | ResumeRun | CancelRun | ResolveEffect | RestartRun | AnswerRequest

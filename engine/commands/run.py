@@ -21,11 +21,12 @@ class Resume:
 
 @frozen(kw_only=True)
 class Continue:
-    """Carry a parent's accepted checkpoint on in this child run."""
+    """Carry a parent's accepted checkpoint on in this child run, along the rule of ``node``, the checkpoint."""
 
     run_id: str
     parent: str
     request: str
+    node: str
 
 
 @frozen(kw_only=True)
@@ -36,5 +37,8 @@ class Restart:
     parent: str
     at: str | None = None
 
+
+#: The commands that begin a run.
+Beginning: TypeAlias = Start | Continue | Restart
 
 RunCommand: TypeAlias = Start | Resume | Continue | Restart

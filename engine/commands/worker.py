@@ -178,14 +178,24 @@ class SettleEffect:
 
 @frozen(kw_only=True)
 class OpenRequest:
-    """Ask a headless executor; the worker keeps its claim. Value: the request ID; an open equal one is adopted."""
+    """Ask a headless executor, whose worker keeps its claim, or at a checkpoint, whose run parks behind it.
+
+    Value: the request ID; an open equal one is adopted.
+
+    Attributes:
+        kind: ``agent`` or ``checkpoint``.
+        prompt: What is asked; a checkpoint's summary.
+        contract: The JSON Schema of the answer.
+        presentation: What a checkpoint shows beside its summary.
+    """
 
     path: str
     visit: int
     attempt: int
-    kind: Literal["agent"]
+    kind: Literal["agent", "checkpoint"]
     prompt: str
     contract: Json
+    presentation: Json = None
     deadline: int | None = None
 
 

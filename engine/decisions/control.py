@@ -21,7 +21,7 @@ def standing(facts: RunFacts) -> Standing:
     """Tell which column of the matrix a run is in; the first that holds."""
     if facts.ended:
         return "terminal"
-    if not facts.started:
+    if not facts.started and facts.queue.state != "parked":
         return "never_started"
     if facts.run.paused or facts.run.pause_requested:
         return "paused"

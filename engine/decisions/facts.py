@@ -44,6 +44,11 @@ class RunFacts:
         return self.run.started_at is not None
 
     @property
+    def chain_started(self) -> bool:
+        """Whether it, or the run that it continues, ever started: then no end of it is a failed launch any more."""
+        return self.started or self.run.kind == "continue"
+
+    @property
     def ended(self) -> bool:
         """Whether it has ended."""
         return self.run.finished_at is not None

@@ -46,10 +46,10 @@ def decide_park(facts: RunFacts, command: ParkRun, by: str) -> Decision[None]:
     """Decide a worker's stop at a boundary, which gives its claim back."""
     if command.reason not in REASONS - OBSERVED:
         return broken("unknown_reason")
-    if not facts.started:
-        if command.reason != "host_stopped":
-            return broken("not_started")
+    if not facts.started and command.reason == "host_stopped":
         return Decided(None, (RunRequeued(reason=command.reason),))
+    if not facts.chain_started:
+        return broken("not_started")
     timer, events = command.timer, list[Event]()
     if timer is not None:
         if command.reason != "waiting":
@@ -68,7 +68,7 @@ def decide_park_idle(facts: RunFacts, unsettled: Unsettled, command: ParkIdleRun
         return ended(facts)
     if queue.reason == command.reason and not queue.eligible:
         return Adopted(queue.state, facts.revision)
-    if not facts.started and not imported:
+    if not facts.chain_started and not imported:
         return Conflict("not_started", {"run": queue.run_id, "queue": queue.state})
     if queue.owner is not None and not imported:
         return Conflict("still_live", {"run": queue.run_id, "queue": queue.state})

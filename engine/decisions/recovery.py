@@ -67,8 +67,10 @@ def _fate(facts: ExitFacts, command: RecordExit) -> Fate:
     run = of.run
     grew = run.progress > worker.progress
     if not of.started:
-        by_itself = command.outcome == "crashed"
-        return "fails" if by_itself or of.queue.requeues >= MAX_REQUEUES else "queued"
+        if command.outcome != "crashed" and of.queue.requeues < MAX_REQUEUES:
+            return "queued"
+        # A continuation's chain has started: its launch does not fail, it waits for somebody.
+        return "worker_no_progress" if of.chain_started else "fails"
     if effect is not None and (
         effect.state == "ambiguous" or (effect.state == "applying" and effect.contract == "manual")
     ):

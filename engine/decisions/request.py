@@ -18,6 +18,9 @@ from runwright.eventstore.events.request import (
 )
 from runwright.eventstore.values import encode
 
+#: Which node kinds ask by which kind of request.
+ASKED_BY: Final = {"agent": ASKING, "checkpoint": frozenset({"checkpoint"})}
+
 #: Refused candidates per attempt (page 07, "Messages").
 MAX_REFUSED: Final = 5
 
@@ -36,7 +39,7 @@ def decide_open(facts: RequestFacts, command: OpenRequest, request: str) -> Deci
     if command.attempt != of.run.attempt:
         return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
     spec = facts.definition.nodes.get(command.path)
-    if spec is None or spec.kind not in ASKING:
+    if spec is None or spec.kind not in ASKED_BY[command.kind]:
         return broken("no_executor", node=command.path)
     if (saved := facts.request) is not None:
         if saved.state in ("open", "validating", "accepted") and _asks(facts.opened, command):
@@ -48,9 +51,12 @@ def decide_open(facts: RequestFacts, command: OpenRequest, request: str) -> Deci
         path=command.path,
         visit=command.visit,
         attempt=command.attempt,
+        session=of.run.session if command.kind == "checkpoint" else None,
         deadline=command.deadline,
+        protected=spec.protected,
         prompt=Content.text(command.prompt),
         contract=Content.json(command.contract),
+        presentation=None if command.presentation is None else Content.json(command.presentation),
     )
     return Decided(request, (opened,))
 

@@ -43,7 +43,7 @@ def decide_complete(facts: RunFacts, unsettled: Unsettled) -> Decision[None]:
 
 def decide_fail(facts: RunFacts, unsettled: Unsettled, command: FailRun) -> Decision[None]:
     """Decide a failure that a worker knows of; before the run ever started, its launch failed."""
-    phase = command.phase if facts.started else "launch"
+    phase = command.phase if facts.chain_started else "launch"
     events, erases = end_badly(
         facts,
         unsettled,
@@ -51,7 +51,7 @@ def decide_fail(facts: RunFacts, unsettled: Unsettled, command: FailRun) -> Deci
         code=command.code,
         phase=phase,
         message=command.message,
-        error=command.error if facts.started else None,
+        error=command.error if facts.chain_started else None,
     )
     return Decided(None, events, erases)
 
@@ -67,7 +67,7 @@ def decide_time_out(facts: RunFacts, unsettled: Unsettled) -> Decision[None]:
         unsettled,
         "timed_out",
         code="run_timed_out",
-        phase="execute" if facts.started else "launch",
+        phase="execute" if facts.chain_started else "launch",
         message=f"Workflow {facts.run.workflow} reached its time limit.",
         fired="run",
     )
@@ -144,6 +144,6 @@ def message_due(facts: RunFacts, outcome: str) -> str:
     """Which message an end owes the run's session (page 07, "Messages")."""
     if facts.run.session is None:
         return "none"
-    if facts.started:
+    if facts.chain_started:
         return "terminal"
     return "none" if outcome == "cancelled" else "launch_failure"

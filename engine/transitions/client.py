@@ -4,12 +4,14 @@ from collections.abc import Callable
 from typing import Any, assert_never
 
 from runwright.engine.commands.client import (
+    AnswerRequest,
     Caller,
     CancelRun,
     ClientCommand,
     PauseRun,
     QueueRun,
     ResolveEffect,
+    RestartRun,
     ResumeRun,
 )
 from runwright.engine.decisions.control import decide_cancel, decide_pause, decide_resume
@@ -17,9 +19,10 @@ from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts, SourceFacts, Tree
 from runwright.engine.decisions.launch import decide_queue
 from runwright.engine.decisions.resolve import decide_resolve
+from runwright.engine.decisions.restarting import Before
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Adopted, Applied, Conflict, Result
-from runwright.engine.transitions import receipts
+from runwright.engine.transitions import following, receipts
 from runwright.engine.transitions.carry import REFUSALS, carry_out, no_run, refused
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.facts import FactsLoader
@@ -45,6 +48,8 @@ class ClientUnit:
         input_text: The canonical text of its input.
         definitions: The definitions known.
         trees: The secrets known.
+        submission: The ID of an answer's submission.
+        before: How a run stood before it last came to the node that a `RestartRun` begins at.
     """
 
     def __init__(
@@ -57,7 +62,11 @@ class ClientUnit:
         input_text: str,
         definitions: Definitions,
         trees: Trees,
+        submission: str = "",
+        before: Before | None = None,
     ) -> None:
+        self._submission = submission
+        self._before = before
         self._caller = caller
         self._command = command
         self._fingerprint = fingerprint
@@ -90,6 +99,10 @@ class ClientUnit:
         match command:
             case QueueRun():
                 return self._queue(loader, command, appended)
+            case RestartRun():
+                return following.restart(loader, command, self._caller, self._before, appended)
+            case AnswerRequest():
+                return following.answer(loader, command, self._caller, self._submission, appended)
             case ResolveEffect():
                 facts = loader.resolve(command.effect)
                 if facts is None:

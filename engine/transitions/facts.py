@@ -60,7 +60,11 @@ class FactsLoader:
 
     def definition(self, of: RunFacts) -> Definition:
         """The graph that a run stands on."""
-        return self._definitions.get(self.tx, self.rows, of.run.definition)
+        return self.saved(of.run.definition)
+
+    def saved(self, digest: str) -> Definition:
+        """The graph of that digest."""
+        return self._definitions.get(self.tx, self.rows, digest)
 
     def tree(self, of: RunFacts) -> Tree | None:
         """The secret of a run's tree."""
@@ -112,8 +116,12 @@ class FactsLoader:
         return NodeFacts(of, definition, target, target, effect, request, finished)
 
     def current(self, of: RunFacts) -> VisitRow | None:
-        """The row of the node that started last."""
-        return None if of.run.node is None else self._visit(of, of.run.node)
+        """The row of the node that started last; in a continuation before its first, of the answered checkpoint."""
+        run = of.run
+        if run.node is not None:
+            return self._visit(of, run.node)
+        answered = None if run.kind != "continue" else self.rows.get(REQUESTS, run.request or "")
+        return None if answered is None else self._visit(of, answered.path)
 
     def effect(self, of: RunFacts, path: str, visit: int, *, tree: bool = False) -> EffectFacts:
         """What a word about an effect is decided on."""

@@ -6,12 +6,14 @@ import hmac
 from attrs import asdict
 
 from runwright.engine.commands.client import (
+    AnswerRequest,
     Caller,
     CancelRun,
     ClientCommand,
     PauseRun,
     QueueRun,
     ResolveEffect,
+    RestartRun,
     ResumeRun,
 )
 from runwright.engine.results import Conflict
@@ -29,6 +31,8 @@ OPERATIONS: dict[type, str] = {
     ResumeRun: "run.resume",
     CancelRun: "run.cancel",
     ResolveEffect: "effect.resolve",
+    RestartRun: "run.restart",
+    AnswerRequest: "request.answer",
 }
 
 
@@ -95,5 +99,9 @@ def _asked(command: ClientCommand) -> JsonObject:
             }
         case ResumeRun():
             return {"run": command.run_id, "expected": command.expected, "accept": command.accept is not None}
+        case RestartRun():
+            return {"run": command.run_id, "expected": command.expected, "at": command.at}
+        case AnswerRequest():
+            return {"request": command.request, "value": command.value}
         case PauseRun() | CancelRun() | ResolveEffect():
             return asdict(command)

@@ -6,7 +6,15 @@ from functools import partial
 from typing import Final
 
 from runwright.engine.clock import Clock
-from runwright.engine.commands.client import Caller, CancelRun, ClientCommand, QueueRun, ResolveEffect
+from runwright.engine.commands.client import (
+    AnswerRequest,
+    Caller,
+    CancelRun,
+    ClientCommand,
+    QueueRun,
+    ResolveEffect,
+    RestartRun,
+)
 from runwright.engine.commands.host import ClaimRun, HostCommand
 from runwright.engine.commands.worker import Authority, SettleEffect, WorkerTransition
 from runwright.engine.identity import new_id
@@ -17,6 +25,7 @@ from runwright.engine.transitions.client import ClientUnit
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.host import HostUnit
 from runwright.engine.transitions.leases import Leases
+from runwright.engine.transitions.replayed import before_last_visit
 from runwright.engine.transitions.trees import Trees
 from runwright.engine.transitions.worker import NEEDS_ID, WorkerUnit
 from runwright.eventstore.envelope import ANY, Head
@@ -78,6 +87,9 @@ class Transitions:
             receipts.check(caller)
             fingerprint = receipts.fingerprint(self._receipts_key, command)
             text = encode(command.input) if isinstance(command, QueueRun) else ""
+            before = None
+            if isinstance(command, RestartRun) and command.at is not None:
+                before = before_last_visit(self._log, command.run_id, command.at)
         except ValueRefused as error:
             return _answered(Conflict("input_invalid", {"path": error.path, "problem": error.problem}))
         except PayloadTooLarge as error:
@@ -90,8 +102,10 @@ class Transitions:
             input_text=text,
             definitions=self._definitions,
             trees=self._trees,
+            submission=new_id(self._clock.now(), self._random) if isinstance(command, AnswerRequest) else "",
+            before=before,
         )
-        return self._log.transact(unit, urgent=isinstance(command, CancelRun | ResolveEffect))
+        return self._log.transact(unit, urgent=isinstance(command, CancelRun | ResolveEffect | AnswerRequest))
 
     def host(self, command: HostCommand) -> "Future[Result[object]]":
         """Carry out what the holder asks on its own account."""
