@@ -288,7 +288,7 @@ def _connect(path: Path, query: str, settings: list[tuple[str, object, object]])
             if identity(path) in _inherited:
                 raise Forked
             made = sqlite3.connect(
-                f"file:{quote(os.fspath(path.absolute()))}?{query}",
+                f"file:{quote(os.fsencode(path.absolute()))}?{query}",
                 uri=True,
                 timeout=BUSY_TIMEOUT / 1000,
                 isolation_level=None,

@@ -100,7 +100,7 @@ class Writer:
             beside: A database that the change finds attached as ``beside``.
         """
         try:
-            self._driver.execute("ATTACH ? AS beside", (str(beside),))
+            self._driver.execute("ATTACH ? AS beside", (os.fsencode(beside.absolute()),))  # names need be no text
             self._begin()
             result = change(self._connection)
             self._check_ground()

@@ -1,6 +1,8 @@
 """The log: what is appended can be read, in order, at the version that was expected."""
 
+import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -395,3 +397,18 @@ def test_an_event_without_data_goes_round(log: EventLog) -> None:
     log.transact(appending("run/a", TimerFired(kind=""))).result()
     (found,) = log.read("run/a")
     assert found.event == TimerFired(kind="")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="file names are text there")
+def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+    """A name is bytes: the store is made, read and maintained there as anywhere."""
+    home = tmp_path / os.fsdecode(b"\xff file:x?mode=ro")
+    with opened(home) as log:
+        log.transact(appending("run/a")).result()
+        beside = home / "beside.sqlite"
+        with closing(sqlite3.connect(os.fsencode(beside))) as other:
+            other.execute("CREATE TABLE found (x)")
+        statement = database.Statement("SELECT name FROM beside.sqlite_master")
+        assert log.maintain(lambda connection: database.execute(connection, statement), beside) == [("found",)]
+    with LogReader.open(home) as log:
+        assert log.head().position == 2
