@@ -322,6 +322,12 @@ class Nowhere(tzinfo):
         """Raise, as a broken one does."""
         raise RuntimeError("no offset")
 
+    def dst(self, when: datetime | None, /) -> None:
+        """Tell nothing."""
+
+    def tzname(self, when: datetime | None, /) -> None:
+        """Tell nothing."""
+
 
 @pytest.mark.parametrize("value", [timedelta.max, datetime(2030, 1, 1, tzinfo=Nowhere())])
 def test_a_wait_that_no_clock_can_hold_fails(tmp_path: Path, value: Any) -> None:
