@@ -11,11 +11,12 @@ from runwright.engine.agents.agent import Agent
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.commands.host import ClaimRun, RecordExit
 from runwright.engine.commands.worker import Authority, ExitWorker, FailRun, ParkRun, WorkerTransition
+from runwright.engine.decisions.run_command import check_command
 from runwright.engine.embedded.bridge import LoopBridge
 from runwright.engine.embedded.catalog import Driven
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.port import EmbeddedPort, HostStopping
-from runwright.engine.embedded.state import fresh_state, read_state
+from runwright.engine.embedded.state import fresh_state, read_launch, read_state
 from runwright.engine.errors import SourceChanged
 from runwright.engine.execution.calling import returned
 from runwright.engine.execution.capture import OutputLog
@@ -23,7 +24,7 @@ from runwright.engine.execution.executor import execute
 from runwright.engine.execution.port import RunState
 from runwright.engine.identity import new_id
 from runwright.engine.reading.moment import moment_of
-from runwright.engine.results import Adopted, Applied
+from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.engine.sources.identity import SourceSet
 from runwright.engine.transitions.worker import token_hash
 from runwright.eventstore.errors import StoreError
@@ -36,6 +37,13 @@ TOKEN_BYTES = 32
 #: How often the store is asked again to take a worker's end, and the pause before each further try (seconds).
 TRIES = 5
 PAUSE = 0.2
+
+
+class CommandRefused(Exception):
+    """A launch was told something that does not fit its run: none of the workflow's code runs."""
+
+    def __init__(self, refusal: Conflict) -> None:
+        super().__init__(refusal.code, dict(refusal.evidence))
 
 
 class Driver:
@@ -142,17 +150,20 @@ class Driver:
         if queued is not None:
             state = fresh_state(queued, scratch)
         else:
-            run, state = await asyncio.to_thread(self._read, run_id, scratch)
+            run, state, refusal = await asyncio.to_thread(self._read, run_id, scratch)
+            if refusal is not None:
+                raise CommandRefused(refusal)
             if not driven.carries(run):
                 await self._refuse(run, driven, port)
                 return
         with OutputLog(scratch.with_name("output.log")) as log:
             await execute(driven.program, state, port, agents=self._agents, clock=self._holder.clock, log=log)
 
-    def _read(self, run_id: str, scratch: Path) -> tuple[RunRow, RunState]:
+    def _read(self, run_id: str, scratch: Path) -> tuple[RunRow, RunState, Conflict | None]:
         with moment_of(self._holder.log) as moment:
             run = moment.run(run_id)
-            return run, read_state(run, moment.rows, moment.event, scratch)
+            state = read_state(run, moment.rows, moment.event, scratch)
+            return run, state, check_command(state.command, read_launch(run, moment.rows))
 
     def _scratch(self, run_id: str) -> Path:
         folder = self._holder.home.run_folder(run_id)
@@ -163,11 +174,11 @@ class Driver:
         return scratch
 
     async def _refuse(self, run: RunRow, driven: Driven, port: EmbeddedPort) -> None:
-        """Fail the launch, or park a run that had started: its sources are not the ones it was started with."""
+        """Fail the launch, or park a run whose chain had started: its sources are not the ones it was started with."""
         files = await asyncio.to_thread(self._changed, run, driven)
         error = SourceChanged(run.workflow, files)
         end: WorkerTransition = ParkRun(reason="source_changed", code=error.code, detail=error.message)
-        if run.started_at is None:
+        if run.started_at is None and run.kind != "continue":
             end = FailRun(outcome="failed", code=error.code, phase="load", message=error.message)
         await port.transact([end, ExitWorker(outcome="failed", phase="load", code=error.code)])
 

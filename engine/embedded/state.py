@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from runwright.engine.commands.client import QueueRun
-from runwright.engine.commands.run import Resume, RunCommand, Start
+from runwright.engine.commands.run import Start
+from runwright.engine.decisions.run_command import Launch, beginning, command_of
 from runwright.engine.execution.port import NodeState, RunState, SavedEffect, SavedRequest
 from runwright.engine.rundata import Found, RunData
 from runwright.eventstore.envelope import RecordedEvent
@@ -14,8 +15,9 @@ from runwright.eventstore.events.event import Content
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.request import RequestOpened, RequestRefused, RequestRejected
 from runwright.projections.control.effects import EFFECTS, EffectRow
+from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.requests import REQUESTS
-from runwright.projections.control.runs import RunRow
+from runwright.projections.control.runs import RUNS, RunRow
 from runwright.projections.control.visits import VISITS, VisitRow
 from runwright.projections.rows import Rows
 
@@ -50,18 +52,20 @@ def read_state(run: RunRow, rows: Rows, event_at: EventAt, scratch: Path) -> Run
         event_at: Answers the event at a position.
         scratch: The run's private folder.
     """
-    command: RunCommand = Resume(run_id=run.run_id) if run.started_at is not None else Start(run_id=run.run_id)
+    launch = read_launch(run, rows)
     found = RunData(rows, event_at).read_run_input(run.run_id)
     begun = run.node is not None
+    holds = begun or run.kind == "continue" or run.at is not None
     return RunState(
-        command=command,
+        command=command_of(launch),
+        begins=beginning(launch),
         run_id=run.run_id,
         root=run.root,
         workflow=run.workflow,
         definition=run.definition,
         input=found.value if isinstance(found, Found) else None,
         node=run.node,
-        nodes={row.path: _node(row, event_at) for row in rows.find(VISITS, run_id=run.run_id)} if begun else {},
+        nodes={row.path: _node(row, event_at) for row in rows.find(VISITS, run_id=run.run_id)} if holds else {},
         steps=run.step_base + run.steps,
         max_steps=run.max_steps,
         cwd=_cwd(run.cwd),
@@ -69,6 +73,18 @@ def read_state(run: RunRow, rows: Rows, event_at: EventAt, scratch: Path) -> Run
         effect=_effect(run, rows, event_at) if begun else None,
         request=_request(run, rows, event_at) if begun else None,
         agents={each["name"]: each["kind"] for each in json.loads(run.agents)},
+    )
+
+
+def read_launch(run: RunRow, rows: Rows) -> Launch:
+    """Read what the command of a launch follows from, and is held against."""
+    queue = rows.get(QUEUE, run.run_id)
+    assert queue is not None, "queued by the same event as the run"
+    return Launch(
+        run=run,
+        queue=queue.state,
+        parent=None if run.parent is None else rows.get(RUNS, run.parent),
+        request=None if run.request is None else rows.get(REQUESTS, run.request),
     )
 
 

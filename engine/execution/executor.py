@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 
 from attrs import frozen
 
 from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.limits import LATEST_US, limit_us
 from runwright.engine.clock import Clock
-from runwright.engine.commands.run import Continue, Restart, Resume, Start
+from runwright.engine.commands.run import Beginning, Continue, Restart, Resume, Start
 from runwright.engine.commands.worker import (
     CompleteRun,
     ExitWorker,
@@ -24,6 +24,7 @@ from runwright.engine.execution.failures import NodeFailure
 from runwright.engine.execution.port import NodeState, Port, RunState
 from runwright.engine.execution.runners.action import run_action
 from runwright.engine.execution.runners.agent import run_agent
+from runwright.engine.execution.runners.checkpoint import run_checkpoint
 from runwright.engine.execution.runners.compute import run_compute
 from runwright.engine.execution.runners.shell import run_shell
 from runwright.engine.execution.runners.wait import run_wait
@@ -47,6 +48,7 @@ _RUNNERS: Mapping[str, Runner] = {
     "action": run_action,
     "shell": run_shell,
     "wait": run_wait,
+    "checkpoint": run_checkpoint,
     "agent": run_agent,
     "choose": run_agent,
 }
@@ -109,18 +111,31 @@ async def _walk(walk: Walk) -> _End:
 
 
 async def _begin(walk: Walk) -> Visit | _End:
-    match walk.state.command:
-        case Start() | Resume():
-            return await _from_saved(walk)
-        case Continue() | Restart():
-            detail = "This version does not carry on checkpoints and does not restart runs."
-            return _End(ParkRun(reason="unsupported", detail=detail), "parked")
+    state = walk.state
+    match state.command:
+        case Resume() if state.node is not None:
+            return await _from_saved(walk, state.node)
+        case Resume():
+            return _from_beginning(walk, state.begins or Start(run_id=state.run_id))
+        case Start() | Continue() | Restart() as command:
+            return _from_beginning(walk, command)
 
 
-async def _from_saved(walk: Walk) -> Visit | _End:
-    if walk.state.node is None:
-        return walk.enter(first(walk.definition).node)
-    node = walk.nodes[walk.state.node]
+def _from_beginning(walk: Walk, command: Beginning) -> Visit | _End:
+    match command:
+        case Continue():
+            node = walk.nodes[command.node]
+            return _follow(walk, node, _route(walk, node))
+        case Restart() if command.at is not None:
+            return walk.enter(command.at)
+        case Start() | Restart():
+            return walk.enter(first(walk.definition).node)
+        case never:
+            assert_never(never)
+
+
+async def _from_saved(walk: Walk, path: str) -> Visit | _End:
+    node = walk.nodes[path]
     if node.open:
         return walk.carry_on(node.path)
     if walk.definition.nodes[node.path].tries_again(node.attempt, node.outcome, node.code):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from attrs import field, fields, frozen
 
-from runwright.engine.commands.run import RunCommand
+from runwright.engine.commands.run import Beginning, RunCommand
 from runwright.engine.commands.worker import WorkerTransition
 from runwright.engine.results import Result
 from runwright.eventstore.values import Json
@@ -83,6 +83,7 @@ class SavedRequest:
 class RunState:
     """Everything an executor needs to begin or to carry on.
 
+    ``begins`` says how the run begins, for a resume that comes before its first node.
     ``node`` is the node started last, ``None`` before the first. ``effect`` and ``request`` belong to its open visit.
     """
 
@@ -98,6 +99,7 @@ class RunState:
     max_steps: int
     cwd: Path
     scratch: Path
+    begins: Beginning | None = None
     effect: SavedEffect | None = None
     request: SavedRequest | None = None
     agents: Mapping[str, str] = field(factory=dict[str, str])
