@@ -183,6 +183,11 @@ class Context(Generic[I_co]):
 
     def _why(self, key: str) -> str:
         result = self._results.get(key)
+        mount, bracket, _ = key.partition("[")
+        if result is None and bracket:
+            other = next((each for each in self._results if each.startswith(f"{mount}[")), None)
+            if other is not None:
+                return f"{mount!r} was last left by {other!r}"
         if result is None:
             return "it has not finished a visit in this invocation"
         return f"its last visit {'ran out of time' if result.outcome == 'timed_out' else result.outcome}"

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from runwright.engine.clock import Clock
 from runwright.engine.commands.worker import (
     Authority,
+    EnterMount,
     ExitWorker,
     FinishNode,
     ParkRun,
@@ -76,7 +77,8 @@ class EmbeddedPort:
         """Have transitions decided in order and committed together; returns after the commit.
 
         Raises:
-            HostStopping: A node was to start while the holder is stopping; what stood before it is committed.
+            HostStopping: A node was to start, or a mount to be entered, while the holder is stopping; what stood
+                before it is committed.
         """
         ordered = list(transitions)
         updates: list[WorkerTransition] = []
@@ -159,4 +161,5 @@ class EmbeddedPort:
 
 
 def _first_start(transitions: Sequence[WorkerTransition]) -> int | None:
-    return next((index for index, each in enumerate(transitions) if isinstance(each, StartNode)), None)
+    """Where something new begins: a node, or a mount on the way to it."""
+    return next((index for index, each in enumerate(transitions) if isinstance(each, StartNode | EnterMount)), None)

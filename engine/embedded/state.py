@@ -7,14 +7,15 @@ from pathlib import Path
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.commands.run import Start
 from runwright.engine.decisions.run_command import Launch, beginning, command_of
-from runwright.engine.execution.port import NodeState, RunState, SavedEffect, SavedRequest
+from runwright.engine.execution.port import MountState, NodeState, RunState, SavedEffect, SavedRequest
 from runwright.engine.rundata import Found, RunData
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.events.effect import EffectApplied, EffectReserved
 from runwright.eventstore.events.event import Content
-from runwright.eventstore.events.node import NodeFinished
+from runwright.eventstore.events.node import MountEntered, MountExited, NodeFinished
 from runwright.eventstore.events.request import RequestOpened, RequestRefused, RequestRejected
 from runwright.projections.control.effects import EFFECTS, EffectRow
+from runwright.projections.control.mounts import MOUNTS, MountRow
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.requests import REQUESTS
 from runwright.projections.control.runs import RUNS, RunRow
@@ -56,6 +57,7 @@ def read_state(run: RunRow, rows: Rows, event_at: EventAt, scratch: Path) -> Run
     found = RunData(rows, event_at).read_run_input(run.run_id)
     begun = run.node is not None
     holds = begun or run.kind == "continue" or run.at is not None
+    mounts: list[MountRow] = rows.find(MOUNTS, run_id=run.run_id)
     return RunState(
         command=command_of(launch),
         begins=beginning(launch),
@@ -72,6 +74,8 @@ def read_state(run: RunRow, rows: Rows, event_at: EventAt, scratch: Path) -> Run
         scratch=scratch,
         effect=_effect(run, rows, event_at) if begun else None,
         request=_request(run, rows, event_at) if begun else None,
+        mounts={row.path: _mount(row, event_at) for row in mounts},
+        mount=_last_moved(run, rows, mounts),
         agents={each["name"]: each["kind"] for each in json.loads(run.agents)},
     )
 
@@ -111,7 +115,42 @@ def _node(row: VisitRow, event_at: EventAt) -> NodeState:
         started_at=row.started_at,
         finished_at=row.finished_at,
         deadline=row.deadline,
+        invocation=row.invocation,
     )
+
+
+def _mount(row: MountRow, event_at: EventAt) -> MountState:
+    entered, output = _at(event_at, row.input), _at(event_at, row.output)
+    changed = _at(event_at, row.changed)
+    child_input = entered.input if isinstance(entered, MountEntered) else None
+    left = output.output if isinstance(output, MountExited) else None
+    return MountState(
+        path=row.path,
+        invocation=row.invocation,
+        within=row.within,
+        entries=row.entries,
+        inside=row.inside,
+        exit=row.exit,
+        outcome=row.outcome,
+        code=row.code,
+        error=_text(changed.error) if isinstance(changed, MountExited) else None,
+        step_base=row.step_base,
+        input=None if child_input is None else child_input.value,
+        output=None if left is None else left.value,
+        entered_at=row.entered_at,
+        exited_at=row.exited_at,
+    )
+
+
+def _last_moved(run: RunRow, rows: Rows, mounts: list[MountRow]) -> str | None:
+    """The mount that was entered or left after the last start and the last end of a node."""
+    last = max(mounts, key=lambda row: row.changed, default=None)
+    if last is None or not last.changed:
+        return None
+    node: VisitRow | None = None if run.node is None else rows.get(VISITS, run.run_id, run.node)
+    if node is not None and (node.open or node.finished is None or node.finished > last.changed):
+        return None
+    return last.path
 
 
 def _effect(run: RunRow, rows: Rows, event_at: EventAt) -> SavedEffect | None:

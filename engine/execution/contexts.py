@@ -9,8 +9,9 @@ from runwright.engine.authoring.context import Context, Update
 from runwright.engine.authoring.results import NodeError, NodeResult
 from runwright.engine.commands.worker import Outcome
 from runwright.engine.execution.capture import OutputLog
+from runwright.engine.execution.places import Places
 from runwright.engine.execution.port import NodeState, RunState
-from runwright.engine.graph.program import Program
+from runwright.engine.graph.program import Program, Scope
 from runwright.eventstore.values import Json
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -21,48 +22,49 @@ _MAX_MESSAGE = 60 * 1024
 def build_context(
     program: Program,
     state: RunState,
-    nodes: Mapping[str, NodeState],
+    places: Places,
     *,
     path: str,
+    visit: int,
     attempt: int,
-    steps: int,
     deadline: int | None,
     log: OutputLog,
     report: Callable[[str, Json], None],
 ) -> Context[object]:
-    """Build the context of one attempt.
+    """Build the context of one attempt, as the workflow sees it that the place stands in.
 
     Args:
         program: The definition and its code.
         state: The run.
-        nodes: The run's nodes as they stand, this visit counted.
-        path: The node.
+        places: The run's nodes and mounts as they stand, this entry and its step counted.
+        path: The node, or the mount whose input is worked out.
+        visit: The node's visit, or the mount's invocation.
         attempt: The attempt.
-        steps: The steps so far, this one counted.
         deadline: When the attempt's time is up.
         log: The run's output log.
         report: Takes progress: key and update.
     """
     scope = program.scope_of(path)
+    seen = places.copy()
 
     def told(update: Update) -> None:
         report(*as_update(update))
 
     return Context(
-        input=program.input.load(state.input),
+        input=scope.input.load(state.input if not scope.path else places.mounts[scope.path].input),
         run_id=state.run_id,
         node=path.rpartition("/")[2],
         path=path,
-        visit=nodes[path].visits,
+        visit=visit,
         attempt=attempt,
-        steps_left=max(0, state.max_steps - steps),
+        steps_left=places.steps_left(scope.path),
         cwd=state.cwd,
         scratch=state.scratch,
         deadline=None if deadline is None else as_time(deadline),
         log=log.logger(path),
         workflow=scope.workflow,
-        results=_Results(scope.sources, dict(nodes)),
-        visits=_Visits(scope.places, dict(nodes)),
+        results=_Results(scope, seen),
+        visits=_Visits(scope, seen),
         report=told,
     )
 
@@ -70,36 +72,60 @@ def build_context(
 class _Results(Mapping[str, NodeResult[Json]]):
     """The last result of each source by its local name, worked out when it is asked for: most are never."""
 
-    def __init__(self, sources: Mapping[str, str], nodes: Mapping[str, NodeState]) -> None:
-        self._sources = sources
-        self._nodes = nodes
+    def __init__(self, scope: Scope, places: Places) -> None:
+        self._scope = scope
+        self._places = places
 
     def __getitem__(self, name: str) -> NodeResult[Json]:
-        node = self._nodes.get(self._sources[name])
-        result = None if node is None else _result(node)
+        if name not in self._scope.sources:
+            raise KeyError(name)
+        mount, bracket, rest = name.partition("[")
+        result = self._of_exit(mount, rest[:-1]) if bracket else self._of_node(self._scope.sources[name])
         if result is None:
             raise KeyError(name)
         return result
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in self._sources if name in self)
+        return (name for name in self._scope.sources if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def _of_node(self, path: str) -> NodeResult[Json] | None:
+        node = self._places.node(path)
+        return None if node is None else _result(node)
+
+    def _of_exit(self, name: str, exit: str) -> NodeResult[Json] | None:
+        """How a mount was left last: by this way out, or, by none of them, badly."""
+        mount = self._places.mount(self._scope.places[name])
+        if mount is None or mount.outcome is None or mount.exited_at is None:
+            return None
+        completed = mount.outcome == "completed"
+        if completed and mount.exit != exit:
+            return None
+        return NodeResult(
+            outcome=cast(Outcome, mount.outcome),
+            output=mount.output if completed else None,
+            error=None if completed else NodeError(mount.code or "node_failed", mount.error or ""),
+            started_at=as_time(mount.entered_at),
+            finished_at=as_time(mount.exited_at),
+        )
 
 
 class _Visits(Mapping[str, int]):
     """How often each place was entered by its local name."""
 
-    def __init__(self, places: Mapping[str, str], nodes: Mapping[str, NodeState]) -> None:
+    def __init__(self, scope: Scope, places: Places) -> None:
+        self._scope = scope
         self._places = places
-        self._nodes = nodes
 
     def __getitem__(self, name: str) -> int:
-        return self._nodes[self._places[name]].invocation_visits
+        if entries := self._places.entries(self._scope.places[name]):
+            return entries
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, place in self._places.items() if place in self._nodes)
+        return (name for name in self._scope.places if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -2,25 +2,22 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal, TypeAlias, assert_never
-
-from attrs import frozen
+from typing import TypeAlias, assert_never
 
 from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.limits import LATEST_US, limit_us
 from runwright.engine.clock import Clock
 from runwright.engine.commands.run import Beginning, Continue, Restart, Resume, Start
 from runwright.engine.commands.worker import (
-    CompleteRun,
     ExitWorker,
-    FailRun,
     ParkRun,
     Timer,
-    WorkerTransition,
 )
 from runwright.engine.execution.calling import outlived, returned
 from runwright.engine.execution.capture import OutputLog
+from runwright.engine.execution.ending import End, WorkerEnd, fail_run
 from runwright.engine.execution.failures import NodeFailure
+from runwright.engine.execution.following import follow, follow_mount, routed
 from runwright.engine.execution.port import NodeState, Port, RunState
 from runwright.engine.execution.runners.action import run_action
 from runwright.engine.execution.runners.agent import run_agent
@@ -28,20 +25,17 @@ from runwright.engine.execution.runners.checkpoint import run_checkpoint
 from runwright.engine.execution.runners.compute import run_compute
 from runwright.engine.execution.runners.shell import run_shell
 from runwright.engine.execution.runners.wait import run_wait
-from runwright.engine.execution.visit import Ended, Outcome, Parked, Visit
+from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import ASIDE_LIMIT, Refused, Walk
 from runwright.engine.graph.program import Program
-from runwright.engine.graph.route import Complete, Go, Route, RouteMissing, Uncaught, first, route
-from runwright.engine.safe import cut
+from runwright.engine.graph.route import Go, first
 
-WorkerEnd: TypeAlias = Literal["finished", "parked", "failed", "claim_lost"]
 Runner: TypeAlias = Callable[[Walk, Visit], Awaitable[Ended | Parked]]
 
 #: A longer delay between two tries parks the run.
 LONGEST_SLEEP = 5.0
 #: Another owner has the run, or it has ended: nothing is left to write.
 _NOT_OURS = frozenset({"claim_lost", "already_terminal", "not_found"})
-_MAX_SAFE_MESSAGE = 1024
 
 _RUNNERS: Mapping[str, Runner] = {
     "compute": run_compute,
@@ -52,15 +46,6 @@ _RUNNERS: Mapping[str, Runner] = {
     "agent": run_agent,
     "choose": run_agent,
 }
-
-
-@frozen
-class _End:
-    """The worker's last words; what they say is committed together."""
-
-    last: WorkerTransition
-    outcome: WorkerEnd
-    code: str | None = None
 
 
 async def execute(
@@ -96,7 +81,7 @@ async def execute(
         return await _refused(walk, refused)
 
 
-async def _walk(walk: Walk) -> _End:
+async def _walk(walk: Walk) -> End:
     step = await _begin(walk)
     while isinstance(step, Visit):
         if outlived(walk.state.run_id):
@@ -105,42 +90,44 @@ async def _walk(walk: Walk) -> _End:
         ended = await _attempt(walk, step)
         if isinstance(ended, Parked):
             walk.owe(ended.before)
-            return _End(ended.park, "parked")
+            return End(ended.park, "parked")
         step = await _after(walk, step, ended)
     return step
 
 
-async def _begin(walk: Walk) -> Visit | _End:
+async def _begin(walk: Walk) -> Visit | End:
     state = walk.state
     match state.command:
+        case Resume() if state.mount is not None:
+            return await follow_mount(walk, state.mount)
         case Resume() if state.node is not None:
             return await _from_saved(walk, state.node)
         case Resume():
-            return _from_beginning(walk, state.begins or Start(run_id=state.run_id))
+            return await _from_beginning(walk, state.begins or Start(run_id=state.run_id))
         case Start() | Continue() | Restart() as command:
-            return _from_beginning(walk, command)
+            return await _from_beginning(walk, command)
 
 
-def _from_beginning(walk: Walk, command: Beginning) -> Visit | _End:
+async def _from_beginning(walk: Walk, command: Beginning) -> Visit | End:
     match command:
         case Continue():
             node = walk.nodes[command.node]
-            return _follow(walk, node, _route(walk, node))
+            return await follow(walk, routed(walk, node), node)
         case Restart() if command.at is not None:
             return walk.enter(command.at)
         case Start() | Restart():
-            return walk.enter(first(walk.definition).node)
+            return await follow(walk, first(walk.definition))
         case never:
             assert_never(never)
 
 
-async def _from_saved(walk: Walk, path: str) -> Visit | _End:
+async def _from_saved(walk: Walk, path: str) -> Visit | End:
     node = walk.nodes[path]
     if node.open:
         return walk.carry_on(node.path)
     if walk.definition.nodes[node.path].tries_again(node.attempt, node.outcome, node.code):
         return await _retry(walk, node)
-    return _follow(walk, node, _route(walk, node))
+    return await follow(walk, routed(walk, node), node)
 
 
 async def _attempt(walk: Walk, visit: Visit) -> Ended | Parked:
@@ -166,17 +153,17 @@ async def _limit(walk: Walk, visit: Visit) -> None:
         walk.limit(visit, visit.spec.timeout_us)
 
 
-async def _after(walk: Walk, visit: Visit, ended: Ended) -> Visit | _End:
+async def _after(walk: Walk, visit: Visit, ended: Ended) -> Visit | End:
     node = walk.ended(visit, ended)
     if ended.retriable and visit.tries_again(ended.outcome, ended.code):
         walk.finish(visit, ended, None)
         return await _retry(walk, node)
-    where = _route(walk, node)
-    walk.finish(visit, ended, where.node if isinstance(where, Go) else None)
-    return _follow(walk, node, where)
+    where = routed(walk, node)
+    walk.finish(visit, ended, where.place if isinstance(where, Go) else None)
+    return await follow(walk, where, node)
 
 
-async def _retry(walk: Walk, node: NodeState) -> Visit | _End:
+async def _retry(walk: Walk, node: NodeState) -> Visit | End:
     """The next attempt, when its delay is over; a long delay needs no worker."""
     retry = walk.definition.nodes[node.path].retry
     assert retry is not None
@@ -184,47 +171,14 @@ async def _retry(walk: Walk, node: NodeState) -> Visit | _End:
     due = min(node.finished_at + retry.delay_us(node.attempt), LATEST_US)
     left = walk.left(due)
     if left is not None and left > LONGEST_SLEEP:
-        return _End(ParkRun(reason="waiting", timer=Timer(kind="retry", due=due)), "parked")
+        return End(ParkRun(reason="waiting", timer=Timer(kind="retry", due=due)), "parked")
     if left is not None and left > 0:
         await walk.commit()
         await asyncio.sleep(left)
     return walk.again(node.path)
 
 
-def _route(walk: Walk, node: NodeState) -> Route:
-    outcome: Outcome
-    match node.outcome:
-        case "completed" | "failed" | "timed_out":
-            outcome = node.outcome
-        case _:  # a cancelled visit ended its run with it
-            raise AssertionError(node.outcome)
-    return route(walk.definition, node.path, outcome, node.output, walk.entries())
-
-
-def _follow(walk: Walk, node: NodeState, where: Route) -> Visit | _End:
-    match where:
-        case Go():
-            return walk.enter(where.node)
-        case Complete():
-            return _End(CompleteRun(), "finished")
-        case Uncaught():
-            return _End(_failure(node, where.outcome), "finished")
-        case RouteMissing():
-            return _End(_fail_run("route_missing", where.message), "finished")
-
-
-def _failure(node: NodeState, outcome: Literal["failed", "timed_out"]) -> FailRun:
-    what = "ran out of time" if outcome == "timed_out" else "failed"
-    code = node.code or ("node_timed_out" if outcome == "timed_out" else "node_failed")
-    message = f"Node {node.path!r} {what} ({code}, visit {node.visits}, attempt {node.attempt})."
-    return FailRun(outcome=outcome, code=code, phase="execute", message=message, error=node.error)
-
-
-def _fail_run(code: str, message: str) -> FailRun:
-    return FailRun(outcome="failed", code=code, phase="execute", message=cut(message, _MAX_SAFE_MESSAGE))
-
-
-async def _say(walk: Walk, end: _End) -> WorkerEnd:
+async def _say(walk: Walk, end: End) -> WorkerEnd:
     phase = "execute" if end.outcome == "failed" else None
     await walk.commit(end.last, ExitWorker(outcome=end.outcome, phase=phase, code=end.code))
     return end.outcome
@@ -240,14 +194,14 @@ async def _refused(walk: Walk, refused: Refused) -> WorkerEnd:
         return "claim_lost"
 
 
-def _answer(walk: Walk, refused: Refused) -> _End:
+def _answer(walk: Walk, refused: Refused) -> End:
     if refused.code == "paused":
-        return _End(ParkRun(reason="paused"), "parked")
+        return End(ParkRun(reason="paused"), "parked")
     if refused.code == "max_steps_exceeded":
         message = f"The run used all of its {walk.state.max_steps} steps. Raise max_steps, or mend the loop."
-        return _End(_fail_run("max_steps_exceeded", message), "finished")
+        return End(fail_run("max_steps_exceeded", message), "finished")
     what = type(refused.transition).__name__
-    return _End(
+    return End(
         ParkRun(reason="protocol_rejected", code=refused.code, detail=f"{what} was refused: {refused.code}."),
         "failed",
         refused.code,

@@ -30,6 +30,7 @@ class NodeState:
         started_at: When the last attempt started (UTC microseconds).
         finished_at: When it ended.
         deadline: The open attempt's deadline (UTC microseconds).
+        invocation: The entry of the mount around it in which the last visit stands; 0 outside of mounts.
     """
 
     path: str
@@ -45,6 +46,43 @@ class NodeState:
     started_at: int | None
     finished_at: int | None
     deadline: int | None
+    invocation: int = 0
+
+
+@frozen(kw_only=True)
+class MountState:
+    """One mount path of the run as it was saved.
+
+    Attributes:
+        invocation: Entries so far, counted over the run.
+        within: The entry of the mount around it in which the last one stands; 0 outside of mounts.
+        entries: Entries in that one, what limits count.
+        inside: Whether the last entry is open.
+        exit: The way out it was left by, where it was.
+        outcome: How it was left.
+        code: The error code, where it was left badly.
+        error: The error text, or ``None`` (also where it was erased).
+        step_base: The steps that the run had used when it was entered.
+        input: The child's input as JSON.
+        output: The way out's output as JSON.
+        entered_at: When it was entered (UTC microseconds).
+        exited_at: When it was left.
+    """
+
+    path: str
+    invocation: int
+    within: int
+    entries: int
+    inside: bool
+    exit: str | None = None
+    outcome: str | None = None
+    code: str | None = None
+    error: str | None = None
+    step_base: int = 0
+    input: Json = None
+    output: Json = None
+    entered_at: int = 0
+    exited_at: int | None = None
 
 
 _FIELDS = tuple(each.name for each in fields(NodeState))
@@ -85,6 +123,7 @@ class RunState:
 
     ``begins`` says how the run begins, for a resume that comes before its first node.
     ``node`` is the node started last, ``None`` before the first. ``effect`` and ``request`` belong to its open visit.
+    ``mount`` is the mount that was entered or left last, where that came after the last end of a node.
     """
 
     command: RunCommand
@@ -102,6 +141,8 @@ class RunState:
     begins: Beginning | None = None
     effect: SavedEffect | None = None
     request: SavedRequest | None = None
+    mounts: Mapping[str, MountState] = field(factory=dict[str, MountState])
+    mount: str | None = None
     agents: Mapping[str, str] = field(factory=dict[str, str])
 
 

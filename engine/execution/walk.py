@@ -5,12 +5,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from runwright.engine.agents.agent import Agent
+from runwright.engine.authoring.declaration import Declaration
 from runwright.engine.clock import Clock
 from runwright.engine.commands.worker import FinishNode, Ready, WorkerTransition
 from runwright.engine.execution.calling import OutOfTime, call
 from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.contexts import build_context
 from runwright.engine.execution.failures import NodeFailure, classify, trace
+from runwright.engine.execution.places import Places
 from runwright.engine.execution.port import NodeState, Port, RunState, SavedEffect, revised
 from runwright.engine.execution.visit import Ended, Visit
 from runwright.engine.graph.definition import Definition
@@ -67,8 +69,9 @@ class Walk:
         self.agents = agents
         self.clock = clock
         self.log = log
-        self.nodes: dict[str, NodeState] = dict(state.nodes)
-        self.steps = state.steps
+        self.places = Places(
+            program.definition, state.nodes, state.mounts, steps=state.steps, max_steps=state.max_steps
+        )
         #: The effect of the visit that was started last.
         self.effect: SavedEffect | None = state.effect
         self._pending: list[WorkerTransition] = [Ready()]
@@ -77,6 +80,11 @@ class Walk:
     def definition(self) -> Definition:
         """The compiled graph."""
         return self.program.definition
+
+    @property
+    def nodes(self) -> dict[str, NodeState]:
+        """The nodes that were visited, as they stand."""
+        return self.places.nodes
 
     # telling the port
 
@@ -119,12 +127,8 @@ class Walk:
 
     def enter(self, path: str) -> Visit:
         """The first attempt of a new visit."""
-        self.steps += 1
         self.effect = None
-        known = self.nodes.get(path) or _unvisited(path)
-        return self._open(
-            revised(known, visits=known.visits + 1, invocation_visits=known.invocation_visits + 1, attempt=1)
-        )
+        return self._open(self.places.visit(path))
 
     def again(self, path: str) -> Visit:
         """The next attempt of the same visit."""
@@ -166,10 +170,6 @@ class Walk:
         )
         self.owe((*visit.opening(), *ended.settles, finish))
 
-    def entries(self) -> dict[str, int]:
-        """How often each place was entered in its open invocation."""
-        return {path: node.invocation_visits for path, node in self.nodes.items()}
-
     def _open(self, node: NodeState) -> Visit:
         limit = self.definition.nodes[node.path].timeout_us
         now = self.port.now()
@@ -189,10 +189,10 @@ class Walk:
             context=build_context(
                 self.program,
                 self.state,
-                self.nodes,
+                self.places,
                 path=node.path,
+                visit=node.visits,
                 attempt=node.attempt,
-                steps=self.steps,
                 deadline=node.deadline,
                 log=self.log,
                 report=lambda key, update: self.port.update(node.path, node.visits, node.attempt, key, update),
@@ -227,33 +227,35 @@ class Walk:
         Raises:
             NodeFailure: It raised, or ran out of time.
         """
+        return await self.call_at(visit.path, visit.declaration, limit, function, *args)
+
+    async def call_at(
+        self,
+        path: str,
+        declared: Declaration | None,
+        limit: float | None,
+        function: Callable[..., object],
+        *args: object,
+    ) -> object:
+        """Call a function of the user's for a place.
+
+        Raises:
+            NodeFailure: It raised, or ran out of time.
+        """
         try:
             return await call(self.state.run_id, limit, function, *args)
         except NodeFailure:
             raise
         except Exception as error:  # noqa: BLE001 (the user's code may raise anything)
-            raise self.failed(visit, error) from None
+            raise self._failed(path, declared, error) from None
 
     def failed(self, visit: Visit, error: Exception, secrets: Iterable[str] = ()) -> NodeFailure:
         """What an exception of the user's means; its traceback goes to the run's own log."""
-        failure = classify(error, visit.declaration, secrets)
-        self.log.line(visit.path, failure.error if isinstance(error, OutOfTime | OSError) else trace(error))
+        return self._failed(visit.path, visit.declaration, error, secrets)
+
+    def _failed(
+        self, path: str, declared: Declaration | None, error: Exception, secrets: Iterable[str] = ()
+    ) -> NodeFailure:
+        failure = classify(error, declared, secrets)
+        self.log.line(path, failure.error if isinstance(error, OutOfTime | OSError) else trace(error))
         return NodeFailure(failure)
-
-
-def _unvisited(path: str) -> NodeState:
-    return NodeState(
-        path=path,
-        visits=0,
-        invocation_visits=0,
-        open=False,
-        attempt=0,
-        outcome=None,
-        has_output=False,
-        output=None,
-        code=None,
-        error=None,
-        started_at=None,
-        finished_at=None,
-        deadline=None,
-    )

@@ -36,6 +36,11 @@ class Go:
     enters: tuple[str, ...] = ()
     leaves: tuple[Leave, ...] = ()
 
+    @property
+    def place(self) -> str:
+        """The place that the rules lead to: the outermost mount that is entered, or the node."""
+        return self.enters[0] if self.enters else self.node
+
 
 @frozen
 class Complete:
@@ -61,6 +66,7 @@ class RouteMissing:
         on: The path into its output.
         found: The JSON type of what stands there, or ``missing``; never the value itself.
         cases: The known cases.
+        leaves: The mounts left on the way, innermost first.
     """
 
     source: str
@@ -68,6 +74,7 @@ class RouteMissing:
     found: str
     cases: tuple[CaseValue, ...]
     code: Literal["route_missing"] = "route_missing"
+    leaves: tuple[Leave, ...] = ()
 
     @property
     def message(self) -> str:
@@ -101,8 +108,31 @@ def route(definition: Definition, path: str, outcome: Outcome, output: Json, vis
         One of four: go on, complete, end uncaught, or no route.
     """
     if outcome == "completed":
-        return _succeed(definition, path, output, visits)
+        return _succeed(definition, path, path, output, visits)
     return _catch(definition, path, outcome, visits)
+
+
+def entered(definition: Definition, mount: str) -> Go:
+    """Say what follows an entry into a mount: the child's own entry, with nothing in it visited yet."""
+    return _enter(definition, definition.mounts[mount].entry, {}, ())
+
+
+def left(
+    definition: Definition, mount: str, exit: str | None, outcome: Outcome, output: Json, visits: Mapping[str, int]
+) -> Route:
+    """Say what follows an exit from a mount, as the parent's rules have it.
+
+    Args:
+        definition: The graph.
+        mount: The mount's path.
+        exit: The way out; ``None`` where a bad outcome left it.
+        outcome: How it was left.
+        output: The way out's output; read only when it completed.
+        visits: Entries so far by place, each in its open invocation.
+    """
+    if outcome == "completed":
+        return _succeed(definition, f"{mount}[{exit}]", mount, output, visits)
+    return _catch(definition, mount, outcome, visits)
 
 
 def matches(case: CaseValue, value: Json) -> bool:
@@ -133,8 +163,8 @@ def json_type(value: Json | Literal[Missing.MISSING]) -> str:
             return "object"
 
 
-def _succeed(definition: Definition, path: str, output: Json, visits: Mapping[str, int]) -> Route:
-    source, leaves = path, list[Leave]()
+def _succeed(definition: Definition, source: str, path: str, output: Json, visits: Mapping[str, int]) -> Route:
+    leaves: list[Leave] = []
     while True:
         if (to := definition.then.get(source)) is not None:
             return _enter(definition, to, visits, tuple(leaves))
@@ -164,18 +194,20 @@ def _switch(
                 return _enter(definition, case.to, visits, leaves)
     if switch.default is not None:
         return _enter(definition, switch.default, visits, leaves)
-    return RouteMissing(source, switch.on, json_type(value), tuple(case.value for case in switch.cases))
+    cases = tuple(case.value for case in switch.cases)
+    return RouteMissing(source, switch.on, json_type(value), cases, leaves=leaves)
 
 
 def _catch(definition: Definition, path: str, outcome: BadOutcome, visits: Mapping[str, int]) -> Route:
     leaves: list[Leave] = []
-    places = [path, *(mount.path for mount in definition.mounts_around(path))]
-    for place in places:
-        if place != path:
-            leaves.append(Leave(place, None, outcome))
-        if (to := definition.catches.get(place, {}).get(outcome)) is not None:
+    while True:
+        if (to := definition.catches.get(path, {}).get(outcome)) is not None:
             return _enter(definition, to, visits, tuple(leaves))
-    return Uncaught(outcome, tuple(leaves))
+        mount = next(definition.mounts_around(path), None)
+        if mount is None:
+            return Uncaught(outcome, tuple(leaves))
+        path = mount.path
+        leaves.append(Leave(path, None, outcome))
 
 
 def _enter(definition: Definition, place: str, visits: Mapping[str, int], leaves: tuple[Leave, ...]) -> Go:

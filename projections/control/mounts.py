@@ -14,8 +14,8 @@ class MountRow:
 
     ``within`` is the invocation of the mount around this one in which the last entry stands (0 outside of
     mounts), ``entries`` counts the entries in it. ``input`` and ``output`` are positions of the events that hold
-    the values, ``changed`` that of the last entry or exit; ``step_base`` is the number of steps that the run had
-    used when it entered.
+    the values, ``changed`` that of the last entry or exit, 0 where the run took the mount over; ``step_base`` is
+    the number of steps that the run had used when it entered.
     """
 
     run_id: str
@@ -65,7 +65,7 @@ class Mounts(Projection[MountRow]):
             exited_at=None if event.inside else recorded.at,
             input=event.input,
             output=event.output,
-            changed=recorded.position,
+            changed=0,
         )
 
     @follows(MountEntered)

@@ -12,6 +12,8 @@ from runwright.engine.commands.worker import (
     CloseRequest,
     CompleteRun,
     EffectGrant,
+    EnterMount,
+    ExitMount,
     ExitWorker,
     FailRun,
     FinishNode,
@@ -25,7 +27,7 @@ from runwright.engine.commands.worker import (
     UpdateNode,
     WorkerTransition,
 )
-from runwright.engine.execution.port import NodeState, RunState, SavedEffect, SavedRequest
+from runwright.engine.execution.port import MountState, NodeState, RunState, SavedEffect, SavedRequest
 from runwright.engine.graph.program import Program
 from runwright.engine.results import Adopted, Applied, Conflict, Result
 from runwright.eventstore.values import Json, decode, encode
@@ -47,6 +49,7 @@ class ScriptedPort:
         lost: Whether another owner has the run.
         crash_before: Called with each list before it is decided; may raise.
         crash_after: Called with each list after it is decided; may raise.
+        decide: Called with each transition before it is decided; may raise, which keeps what stands before it.
     """
 
     def __init__(self, program: Program, tmp_path: Path, *, max_steps: int = 1000) -> None:
@@ -61,6 +64,8 @@ class ScriptedPort:
         self.paused = False
         self.lost = False
         self.nodes: dict[str, NodeState] = {}
+        self.mounts: dict[str, MountState] = {}
+        self.mount: str | None = None
         self.node: str | None = None
         self.steps = 0
         self.effects: dict[tuple[str, int], SavedEffect] = {}
@@ -70,6 +75,7 @@ class ScriptedPort:
         self.shift = 0
         self.crash_before: Callable[[Sequence[WorkerTransition]], None] = lambda _: None
         self.crash_after: Callable[[Sequence[WorkerTransition]], None] = lambda _: None
+        self.decide: Callable[[WorkerTransition], None] | None = None
 
     # the port
 
@@ -79,6 +85,8 @@ class ScriptedPort:
         self.lists.append(list(transitions))
         answers: list[Result[object]] = []
         for transition in transitions:
+            if self.decide is not None:
+                self.decide(transition)
             answer = Conflict("claim_lost", {"why": "expired"}) if self.lost else self._decide(transition)
             answers.append(answer)
             if not isinstance(answer, Applied | Adopted):
@@ -99,7 +107,7 @@ class ScriptedPort:
     def state(self, run_input: Json = None, command: RunCommand | None = None) -> RunState:
         """The run as the next worker would read it."""
         current = self.nodes.get(self.node or "")
-        default = Start(run_id="run") if self.node is None else Resume(run_id="run")
+        default = Start(run_id="run") if self.node is None and self.mount is None else Resume(run_id="run")
         return RunState(
             command=command or default,
             run_id="run",
@@ -115,6 +123,8 @@ class ScriptedPort:
             scratch=self.folder,
             effect=None if current is None else self.effects.get((current.path, current.visits)),
             request=None if self.open_request is None else self.requests[self.open_request],
+            mounts=dict(self.mounts),
+            mount=self.mount,
         )
 
     def told(self) -> list[str]:
@@ -148,6 +158,10 @@ class ScriptedPort:
                 return self._start(transition)
             case FinishNode():
                 return self._finish(transition)
+            case EnterMount():
+                return self._enter(transition)
+            case ExitMount():
+                self._exit(transition)
             case ReserveEffect() | BeginEffect() | SettleEffect():
                 return self._effect(transition)
             case OpenRequest() | SubmitCandidate() | CloseRequest():
@@ -155,8 +169,7 @@ class ScriptedPort:
             case ParkRun():
                 self.parked = transition
             case CompleteRun() | FailRun():
-                assert self.node is not None
-                assert not self.nodes[self.node].open
+                assert self.node is None or not self.nodes[self.node].open
                 self.ended = transition
             case ExitWorker():
                 self.exited = transition
@@ -176,6 +189,11 @@ class ScriptedPort:
             if self.steps >= self.max_steps:
                 return Conflict("max_steps_exceeded")
             self.steps += 1
+        scope = start.path.rpartition("/")[0]
+        assert self._inside() == ([scope] if scope else [])
+        invocation = self.mounts[scope].invocation if scope else 0
+        if known is not None and known.invocation != invocation:
+            known = evolve(known, invocation_visits=0, outcome=None, has_output=False, output=None)
         entries = (known.invocation_visits if known else 0) + (1 if start.attempt == 1 else 0)
         self.nodes[start.path] = NodeState(
             path=start.path,
@@ -191,8 +209,9 @@ class ScriptedPort:
             started_at=self.now(),
             finished_at=known.finished_at if known else None,
             deadline=start.deadline,
+            invocation=invocation,
         )
-        self.node = start.path
+        self.node, self.mount = start.path, None
         return Applied(None, 1)
 
     def _finish(self, finish: FinishNode) -> Result[object]:
@@ -213,6 +232,55 @@ class ScriptedPort:
             finished_at=self.now(),
         )
         return Applied(None, 1)
+
+    def _enter(self, enter: EnterMount) -> Result[object]:
+        if self.paused:
+            return Conflict("paused")
+        assert self.node is None or not self.nodes[self.node].open, "an attempt is open"
+        known, scope = self.mounts.get(enter.path), enter.path.rpartition("/")[0]
+        within = self.mounts[scope].invocation if scope else 0
+        assert self._inside() == ([scope] if scope else [])
+        assert enter.invocation == (known.invocation if known else 0) + 1
+        self.mounts[enter.path] = MountState(
+            path=enter.path,
+            invocation=enter.invocation,
+            within=within,
+            entries=known.entries + 1 if known and known.within == within else 1,
+            inside=enter.outcome is None,
+            outcome=enter.outcome,
+            code=enter.code,
+            error=enter.error,
+            step_base=self.steps,
+            input=_stored(enter.input),
+            entered_at=self.now(),
+            exited_at=None if enter.outcome is None else self.now(),
+        )
+        self.mount = enter.path
+        return Applied(None, 1)
+
+    def _exit(self, left: ExitMount) -> None:
+        mount = self.mounts[left.path]
+        assert self._inside() == [left.path]
+        assert mount.invocation == left.invocation
+        output: Json = None
+        if left.exit is not None:
+            output = self.nodes[self.program.definition.mounts[left.path].exits[left.exit]].output
+        assert (left.exit is None, left.code is None) == (left.outcome != "completed", left.outcome == "completed")
+        self.mounts[left.path] = evolve(
+            mount,
+            inside=False,
+            exit=left.exit,
+            outcome=left.outcome,
+            code=left.code,
+            error=left.error,
+            output=output,
+            exited_at=self.now(),
+        )
+        self.mount = left.path
+
+    def _inside(self) -> list[str]:
+        """The innermost open mount."""
+        return sorted((path for path, mount in self.mounts.items() if mount.inside), key=len)[-1:]
 
     def _effect(self, asked: ReserveEffect | BeginEffect | SettleEffect) -> Result[object]:
         assert self.nodes[asked.path].open
