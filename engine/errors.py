@@ -42,7 +42,9 @@ _SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
         "max_steps_exceeded": "Run {run} has used all of its {max_steps} steps.",
         "payload_too_large": "A value is over its limit of {limit} bytes.",
         "input_invalid": "The input cannot be stored: {problem}.",
-        "session_busy": "The session is held by run {run} of workflow {workflow}.",
+        "presentation_pending": "Session {session} is still answering how run {run} ended.",
+        "start_no_progress": "Too many runs in a row were started by the end of another, the last by that of {run}.",
+        "session_busy": "Session {session} is held by run {run} of workflow {workflow}, queued {since}.",
     }
 )
 

@@ -67,6 +67,8 @@ class TerminalFacts:
         finished_at: UTC microseconds.
         output: Its output, when it completed.
         error: Its error text, when it did not; of a cancelled run the reason somebody gave.
+        has_output: Whether there is, or was, an output.
+        has_error: Whether there is, or was, an error text.
         ancestors: The same of every run before it in its chain, the nearest first.
     """
 
@@ -78,6 +80,8 @@ class TerminalFacts:
     finished_at: int
     output: Value
     error: Value
+    has_output: bool
+    has_error: bool
     ancestors: tuple["TerminalFacts", ...] = ()
 
 
@@ -140,6 +144,8 @@ class RunData:
             finished_at=first.finished_at,
             output=first.output,
             error=first.error,
+            has_output=first.has_output,
+            has_error=first.has_error,
             ancestors=tuple(chain[1:]),
         )
 
@@ -154,6 +160,8 @@ class RunData:
             finished_at=finished_at,
             output=self.read_final_output(run.run_id),
             error=self.read_run_error(run.run_id),
+            has_output=terminal is not None and terminal.output is not None,
+            has_error=terminal is not None and terminal.error is not None,
         )
 
     def _read(self, run_id: str, field: Field, position: int | None, declared: str) -> Value:

@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
+from runwright.engine.commands.session import QueueFollowUp
 from runwright.eventstore.events.run import AgentBinding
 from runwright.eventstore.values import Json, JsonObject
 
@@ -145,4 +146,6 @@ class AnswerRequest:
     definition: str | None = None
 
 
-ClientCommand: TypeAlias = QueueRun | PauseRun | ResumeRun | CancelRun | ResolveEffect | RestartRun | AnswerRequest
+ClientCommand: TypeAlias = (
+    QueueRun | PauseRun | ResumeRun | CancelRun | ResolveEffect | RestartRun | AnswerRequest | QueueFollowUp
+)

@@ -57,4 +57,26 @@ class ParkIdleRun:
     detail: str | None = None
 
 
-HostCommand: TypeAlias = ClaimRun | RecordExit | FireTimer | TimeOutRun | ParkIdleRun
+@frozen(kw_only=True)
+class PresentRun:
+    """Queue the one message that an ended run owes its session. Value: what became of its presentation.
+
+    Attributes:
+        run_id: The run.
+        instructions: What its workflow wants told, worked out after the end; private.
+    """
+
+    run_id: str
+    instructions: str | None = None
+
+
+@frozen(kw_only=True)
+class FailPresentation:
+    """Record that an end could not be told of this time. Value: as for `PresentRun`."""
+
+    run_id: str
+    code: str
+    reason: str
+
+
+HostCommand: TypeAlias = ClaimRun | RecordExit | FireTimer | TimeOutRun | ParkIdleRun | PresentRun | FailPresentation

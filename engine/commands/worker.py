@@ -200,6 +200,25 @@ class OpenRequest:
 
 
 @frozen(kw_only=True)
+class AskSession:
+    """Put a request to the run's session and stop: nothing runs while people think. Value: the request ID.
+
+    The request, the message that asks for it and the park are one transaction, which gives the claim back.
+
+    Attributes:
+        limit: Microseconds that the session has from the moment the message is sent; ``None`` for ever.
+    """
+
+    path: str
+    visit: int
+    attempt: int
+    kind: Literal["agent", "assistant"]
+    prompt: str
+    contract: Json
+    limit: int | None = None
+
+
+@frozen(kw_only=True)
 class SubmitCandidate:
     """Record an executor's answer as a candidate and settle it in the same breath.
 
@@ -282,6 +301,7 @@ WorkerTransition: TypeAlias = (
     | BeginEffect
     | SettleEffect
     | OpenRequest
+    | AskSession
     | SubmitCandidate
     | CloseRequest
     | ParkRun

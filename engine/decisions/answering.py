@@ -14,10 +14,12 @@ from runwright.engine.decisions.terminal import ended
 from runwright.engine.identity import child_id
 from runwright.engine.results import Adopted, Conflict, RecoveryRequired
 from runwright.eventstore.events.event import Content, Event
+from runwright.eventstore.events.message import MessageCancelled
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.request import RequestAccepted, RequestSubmitted
 from runwright.eventstore.events.run import RunContinued, RunEligible, RunQueued
 from runwright.eventstore.events.timer import TimerCleared, TimerSet
+from runwright.eventstore.events.turn import TurnLost
 from runwright.eventstore.values import Json, encode
 from runwright.projections.control.mounts import MountRow
 from runwright.projections.control.requests import RequestRow
@@ -87,7 +89,17 @@ def decide_answer(
         RequestSubmitted(
             request=request.request, submission=submission, key=submission, candidate=Content.json(command.value)
         ),
-        RequestAccepted(request=request.request, submission=submission, source="person" if caller.person else "agent"),
+        RequestAccepted(
+            request=request.request,
+            submission=submission,
+            source="person" if caller.person else "agent",
+            session=request.session,
+        ),
+        *(
+            MessageCancelled(message=each.message, cause="answered")
+            for each in facts.unsettled.messages
+            if each.source == request.request
+        ),
     )
     finished = NodeFinished(
         path=request.path,
@@ -100,7 +112,9 @@ def decide_answer(
         return Decided(of.run.run_id, (*accepted, *_cleared(facts, "run"), finished, *_goes_on(of)))
     child = child_id(request.request)
     continued = RunContinued(child=child, request=request.request)
-    return Continued(child=child, parent=(*accepted, finished, *_cleared(facts), continued), answer=len(accepted))
+    turns = [TurnLost(turn=each.turn, cause="continued") for each in facts.unsettled.turns]
+    parent = (*accepted, finished, *turns, *_cleared(facts), continued)
+    return Continued(child=child, parent=parent, answer=len(accepted))
 
 
 def continuation(facts: AnswerFacts, output: int) -> tuple[Event, ...]:

@@ -4,11 +4,20 @@ from typing import Final, Literal, TypeAlias, assert_never
 
 from runwright.engine.commands.client import CancelRun, PauseRun, ResumeRun
 from runwright.engine.decisions.decided import Decided, Decision
-from runwright.engine.decisions.facts import RunFacts, SourceFacts, Unsettled
+from runwright.engine.decisions.facts import RunFacts, SourceFacts, Step, Unsettled
+from runwright.engine.decisions.message import step_message
 from runwright.engine.decisions.terminal import end_badly, ended
 from runwright.engine.results import Adopted, Conflict, RecoveryRequired
 from runwright.eventstore.events.event import Event
-from runwright.eventstore.events.run import RunEligible, RunPaused, RunPauseRequested, RunResumed, RunSourceAccepted
+from runwright.eventstore.events.message import MessageCancelled
+from runwright.eventstore.events.run import (
+    RunEligible,
+    RunParked,
+    RunPaused,
+    RunPauseRequested,
+    RunResumed,
+    RunSourceAccepted,
+)
 from runwright.eventstore.values import Json
 
 Standing: TypeAlias = Literal["never_started", "running", "waiting", "parked", "paused", "terminal"]
@@ -30,16 +39,16 @@ def standing(facts: RunFacts) -> Standing:
     return "waiting" if facts.queue.reason == "waiting" and not facts.queue.eligible else "parked"
 
 
-def decide_pause(facts: RunFacts, command: PauseRun, by: str) -> Decision[str]:
+def decide_pause(facts: RunFacts, unsettled: Unsettled, command: PauseRun, by: str) -> Decision[str]:
     """Decide a pause: a boundary grants it to a run at work; one that waits is paused at once."""
     run_id = command.run_id
     match standing(facts):
         case "never_started":
             return Conflict("not_started", {"run": run_id, "queue": facts.queue.state})
-        case "running":
-            return Decided(run_id, (RunPauseRequested(by=by),))
-        case "waiting" | "parked":
-            return Decided(run_id, (RunPaused(by=by),))
+        case "running" | "waiting" | "parked":
+            steps = [each for each in unsettled.messages if each.kind == "step"]
+            unasked = [MessageCancelled(message=each.message, cause="paused") for each in steps]
+            return Decided(run_id, (*pausing(facts, by), *unasked))
         case "paused":
             return Adopted(run_id, facts.revision)
         case "terminal":
@@ -48,8 +57,24 @@ def decide_pause(facts: RunFacts, command: PauseRun, by: str) -> Decision[str]:
             assert_never(never)
 
 
+def pausing(facts: RunFacts, by: str) -> list[Event]:
+    """What pauses a run where it is; nothing where it is paused, or cannot be."""
+    match standing(facts):
+        case "running":
+            return [RunPauseRequested(by=by)]
+        case "waiting" | "parked":
+            return [RunPaused(by=by)]
+        case _:
+            return []
+
+
 def decide_resume(
-    facts: RunFacts, unsettled: Unsettled, command: ResumeRun, by: str, accepted: SourceFacts | None
+    facts: RunFacts,
+    unsettled: Unsettled,
+    command: ResumeRun,
+    by: str,
+    accepted: SourceFacts | None,
+    step: Step | None = None,
 ) -> Decision[str]:
     """Decide an explicit resume.
 
@@ -59,6 +84,7 @@ def decide_resume(
         command: What was asked.
         by: Who asked.
         accepted: The graphs to compare when changed sources were accepted.
+        step: The request that is put to its session, which is asked anew.
     """
     run_id = command.run_id
     match standing(facts):
@@ -71,12 +97,12 @@ def decide_resume(
         case "parked":
             if facts.queue.eligible:
                 return _carried_on(facts, unsettled, command, by, accepted)
-            return _release(facts, unsettled, command, by, accepted)
+            return _release(facts, unsettled, command, by, accepted, None)
         case "paused":
             if facts.queue.state != "parked":
                 # It is still at work: the request is taken back, and nothing has to start.
                 return Decided(run_id, (RunResumed(by=by),))
-            return _release(facts, unsettled, command, by, accepted)
+            return _release(facts, unsettled, command, by, accepted, step)
         case "terminal":
             return ended(facts)
         case never:
@@ -117,7 +143,12 @@ def _carried_on(
 
 
 def _release(
-    facts: RunFacts, unsettled: Unsettled, command: ResumeRun, by: str, accepted: SourceFacts | None
+    facts: RunFacts,
+    unsettled: Unsettled,
+    command: ResumeRun,
+    by: str,
+    accepted: SourceFacts | None,
+    step: Step | None,
 ) -> Decision[str]:
     """Let a parked run go on, as far as the reason it is parked for allows."""
     before = _sources(facts, unsettled, command, by, accepted)
@@ -127,9 +158,21 @@ def _release(
         if facts.run.paused:
             return Decided(command.run_id, (*before, RunResumed(by=by)))
         return RecoveryRequired("effect_ambiguous", {"run": command.run_id, "effect": unsettled.effect.effect})
-    waits = facts.queue.reason == "waiting" and _waits(unsettled)
     resumed: tuple[Event, ...] = (*before, RunResumed(by=by))
+    if step is not None and facts.queue.reason in ("waiting", "provider_error"):
+        return Decided(command.run_id, (*resumed, *_asked_again(facts, step)))
+    waits = facts.queue.reason == "waiting" and _waits(unsettled)
     return Decided(command.run_id, resumed if waits else (*resumed, RunEligible(cause="resume")))
+
+
+def _asked_again(facts: RunFacts, step: Step) -> list[Event]:
+    """Put a request to its session once more: the run waits for the answer, and nothing has to start."""
+    again: list[Event] = []
+    if facts.queue.reason == "provider_error":
+        again.append(RunParked(reason="waiting"))
+    if step.pending is None:
+        again.append(step_message(step, "resumed"))
+    return again
 
 
 def _waits(unsettled: Unsettled) -> bool:

@@ -6,12 +6,15 @@ from runwright.engine.graph.definition import Definition
 from runwright.eventstore.events.event import Content
 from runwright.eventstore.events.node import MountEntered, MountExited, NodeFinished
 from runwright.eventstore.events.request import RequestOpened
+from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EffectRow
+from runwright.projections.control.messages import MessageRow
 from runwright.projections.control.mounts import MountRow
 from runwright.projections.control.queue import QueueRow
 from runwright.projections.control.requests import RequestRow
 from runwright.projections.control.runs import RunRow
 from runwright.projections.control.timers import TimerRow
+from runwright.projections.control.turns import TurnRow
 from runwright.projections.control.visits import VisitRow
 from runwright.projections.control.workers import WorkerRow
 
@@ -145,6 +148,8 @@ class Unsettled:
         effect: The last visit's effect while it is not final.
         requests: Open and validating requests.
         timers: Timers that are set.
+        turns: Model turns of it that are open.
+        messages: What it has to tell its session and has not been sent.
         mounts: Mounts that are open, innermost first.
         input: Position of the root's own input while it is there.
         output: Position of the last accepted output of the node that finished last.
@@ -156,11 +161,48 @@ class Unsettled:
     effect: EffectRow | None = None
     requests: tuple[RequestRow, ...] = ()
     timers: tuple[TimerRow, ...] = ()
+    turns: tuple[TurnRow, ...] = ()
+    messages: tuple[MessageRow, ...] = ()
     mounts: tuple[MountRow, ...] = ()
     input: int | None = None
     output: int | None = None
     output_text: str = ""
     tree: Tree | None = None
+
+
+@frozen
+class Step:
+    """A request that is put to a session, with what its next message is made of.
+
+    Attributes:
+        of: The run.
+        request: The request.
+        session: The session that it is put to.
+        order: The next place among that session's messages.
+        prompt: What is asked.
+        contract: What an answer must meet.
+        timers: Timers of the run that are set.
+        pending: The message that asks for it and was not sent.
+    """
+
+    of: RunFacts
+    request: RequestRow
+    session: str
+    order: int
+    prompt: str | None
+    contract: Json
+    timers: tuple[TimerRow, ...] = ()
+    pending: MessageRow | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether the session is to work on it now."""
+        run = self.of.run
+        return not (self.of.ended or run.paused or run.pause_requested) and self.request.state == "open"
+
+    def asks_again(self, message: str) -> bool:
+        """Whether another message has to take the place of this one."""
+        return self.live and self.pending is None and self.request.message == message
 
 
 @frozen

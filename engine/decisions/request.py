@@ -2,13 +2,15 @@
 
 from typing import Final
 
-from runwright.engine.commands.worker import CloseRequest, OpenRequest, SubmitCandidate
+from runwright.engine.commands.worker import AskSession, CloseRequest, OpenRequest, SubmitCandidate
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RequestFacts
+from runwright.engine.decisions.message import StepContent, step_content
 from runwright.engine.decisions.node import ASKING, open_attempt
+from runwright.engine.decisions.parking import parked
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text
-from runwright.eventstore.events.event import Content
+from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.request import (
     RequestAccepted,
     RequestClosed,
@@ -61,6 +63,66 @@ def decide_open(facts: RequestFacts, command: OpenRequest, request: str) -> Deci
     return Decided(request, (opened,))
 
 
+def decide_ask(facts: RequestFacts, command: AskSession, request: str, order: int, by: str) -> Decision[str]:
+    """Decide whether a question is put to the run's session; the run waits for the answer without a worker.
+
+    Args:
+        facts: The run and the newest request of its open attempt.
+        command: What the worker asks.
+        request: A new request ID.
+        order: The next place among the session's messages.
+        by: Who grants a pause that was asked for.
+    """
+    of, session = facts.of, facts.of.run.session
+    if (refusal := open_attempt(of, facts.current, command.path, command.visit)) is not None:
+        return refusal
+    if command.attempt != of.run.attempt:
+        return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
+    if session is None:
+        return broken("no_session", node=command.path)
+    if (saved := facts.request) is not None:
+        if saved.state == "open" and _asks(facts.opened, command):
+            # A worker that came back to an open question waits for it as before.
+            return Decided(saved.request, tuple(parked(of, "waiting", by)))
+        return Conflict("revision_changed", {"request": saved.request, "state": saved.state})
+    opened = RequestOpened(
+        request=request,
+        kind=command.kind,
+        path=command.path,
+        visit=command.visit,
+        attempt=command.attempt,
+        session=session,
+        limit=command.limit,
+        prompt=Content.text(command.prompt),
+        contract=Content.json(command.contract),
+    )
+    asked: list[Event] = [opened]
+    if not of.run.pause_requested:
+        asked.append(_first_message(facts, command, request, order, session))
+    return Decided(request, tuple(parked(of, "waiting", by, first=asked)))
+
+
+def _first_message(facts: RequestFacts, command: AskSession, request: str, order: int, session: str) -> Event:
+    run = facts.of.run
+    return step_content(
+        StepContent(
+            run_id=run.run_id,
+            workflow=run.workflow,
+            request=request,
+            kind=command.kind,
+            path=command.path,
+            visit=command.visit,
+            attempt=command.attempt,
+            contract=command.contract,
+            prompt=command.prompt,
+        ),
+        ordinal=1,
+        session=session,
+        order=order,
+        reason="initial",
+    )
+
+
 def decide_submit(facts: RequestFacts, command: SubmitCandidate, submission: str, actor: str) -> Decision[str]:
     """Decide a candidate that its executor handed in and the worker checked: accepted, or refused with a reason."""
     request = facts.request
@@ -98,7 +160,7 @@ def decide_close(facts: RequestFacts, command: CloseRequest) -> Decision[None]:
     return Decided(None, (RequestClosed(request=request.request, cause=command.cause),))
 
 
-def _asks(opened: RequestOpened | None, command: OpenRequest) -> bool:
+def _asks(opened: RequestOpened | None, command: OpenRequest | AskSession) -> bool:
     """Whether the saved question is the one that is asked again."""
     if opened is None or opened.prompt is None or opened.contract is None:
         return False

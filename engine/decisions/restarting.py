@@ -9,6 +9,7 @@ from runwright.engine.commands.client import Caller, RestartRun
 from runwright.engine.decisions.carried import carried
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts
+from runwright.engine.decisions.session import session_busy
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Conflict, RecoveryRequired
 from runwright.eventstore.events.event import Event
@@ -82,7 +83,7 @@ def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> 
     if facts.twin is not None:
         return Conflict("key_reused", {"run": facts.twin.run_id, "operation": "run.restart"})
     if holder is not None:
-        return Conflict("session_busy", {"run": holder.run_id, "workflow": holder.workflow, "since": holder.since})
+        return session_busy(holder)
     queued = RunQueued(
         workflow=root.workflow,
         reference=root.reference,

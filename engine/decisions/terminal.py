@@ -10,10 +10,12 @@ from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text, safe_message
 from runwright.eventstore.events.effect import EffectAmbiguous, EffectCancelled
 from runwright.eventstore.events.event import Content, Event
+from runwright.eventstore.events.message import MessageCancelled
 from runwright.eventstore.events.node import MountExited, NodeFinished
 from runwright.eventstore.events.request import RequestClosed
 from runwright.eventstore.events.run import RunCancelled, RunCompleted, RunFailed, RunInputErased, RunTimedOut
 from runwright.eventstore.events.timer import TimerCleared, TimerFired
+from runwright.eventstore.events.turn import TurnLost
 from runwright.eventstore.values import encode
 
 BadEnd: TypeAlias = Literal["failed", "timed_out", "cancelled"]
@@ -38,7 +40,7 @@ def decide_complete(facts: RunFacts, unsettled: Unsettled) -> Decision[None]:
         fingerprint=terminal_fingerprint(unsettled.tree, facts.run, "completed", unsettled.output_text),
         message_due=message_due(facts, "completed"),
     )
-    return Decided(None, (*closing(unsettled, "cancelled", None), completed))
+    return Decided(None, (*closing(unsettled, "cancelled", None, keeps=("notification", "follow_up")), completed))
 
 
 def decide_fail(facts: RunFacts, unsettled: Unsettled, command: FailRun) -> Decision[None]:
@@ -118,14 +120,33 @@ def end_badly(
     return (*events, RunInputErased()), (unsettled.input,)
 
 
-def closing(unsettled: Unsettled, outcome: BadEnd, code: str | None, fired: str | None = None) -> list[Event]:
-    """Close everything that a run's end may not leave open."""
+def closing(
+    unsettled: Unsettled,
+    outcome: BadEnd,
+    code: str | None,
+    fired: str | None = None,
+    *,
+    keeps: tuple[str, ...] = ("notification",),
+) -> list[Event]:
+    """Close everything that a run's end may not leave open.
+
+    Args:
+        unsettled: What it holds.
+        outcome: How what is open ends with it.
+        code: The code of that.
+        fired: The timer that ended the run.
+        keeps: Kinds of messages that are sent all the same.
+    """
     events: list[Event] = []
     effect, visit = unsettled.effect, unsettled.visit
     if effect is not None and effect.state == "reserved":
         events.append(EffectCancelled(effect=effect.effect, cause=outcome))
     elif effect is not None and effect.state == "applying":
         events.append(EffectAmbiguous(effect=effect.effect, cause=outcome))
+    events.extend(TurnLost(turn=each.turn, cause=outcome) for each in unsettled.turns)
+    events.extend(
+        MessageCancelled(message=each.message, cause=outcome) for each in unsettled.messages if each.kind not in keeps
+    )
     events.extend(RequestClosed(request=each.request, cause=outcome) for each in unsettled.requests)
     if visit is not None:
         events.append(

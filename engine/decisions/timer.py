@@ -6,6 +6,7 @@ from runwright.engine.decisions.facts import RunFacts, Unsettled
 from runwright.engine.decisions.terminal import decide_time_out, ended
 from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.event import Content, Event
+from runwright.eventstore.events.message import MessageCancelled
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.request import RequestClosed
 from runwright.eventstore.events.run import RunEligible
@@ -25,6 +26,9 @@ def decide_fire(facts: RunFacts, unsettled: Unsettled, command: FireTimer) -> De
             return _over(facts, unsettled, command, "completed")
         case "deadline":
             return _over(facts, unsettled, command, "timed_out")
+        case "delivery":
+            # Only the session's next message waited for it.
+            return Decided(facts.queue.state, (TimerFired(kind=command.kind),))
         case _:
             return _go_on(facts, command, [])
 
@@ -46,7 +50,11 @@ def _over(facts: RunFacts, unsettled: Unsettled, command: FireTimer, outcome: st
         # Ambiguity wins over a time limit: the attempt stays open until its effect is resolved.
         return Decided(facts.queue.state, (TimerFired(kind=command.kind),))
     completed = outcome == "completed"
-    events: list[Event] = [RequestClosed(request=each.request, cause=outcome) for each in unsettled.requests]
+    asked = {each.request for each in unsettled.requests}
+    events: list[Event] = [
+        MessageCancelled(message=each.message, cause=outcome) for each in unsettled.messages if each.source in asked
+    ]
+    events.extend(RequestClosed(request=each.request, cause=outcome) for each in unsettled.requests)
     events.append(
         NodeFinished(
             path=visit.path,

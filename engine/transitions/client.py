@@ -14,18 +14,23 @@ from runwright.engine.commands.client import (
     RestartRun,
     ResumeRun,
 )
+from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.decisions.control import decide_cancel, decide_pause, decide_resume
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts, SourceFacts, Tree
-from runwright.engine.decisions.launch import decide_queue
+from runwright.engine.decisions.launch import Origin, decide_queue
+from runwright.engine.decisions.message import decide_follow_up
 from runwright.engine.decisions.resolve import decide_resolve
 from runwright.engine.decisions.restarting import Before
+from runwright.engine.decisions.session import cause_of
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Adopted, Applied, Conflict, Result
 from runwright.engine.transitions import following, receipts
 from runwright.engine.transitions.carry import REFUSALS, carry_out, no_run, refused
+from runwright.engine.transitions.conversation import Conversation
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.facts import FactsLoader
+from runwright.engine.transitions.presence import Presence
 from runwright.engine.transitions.trees import Trees, input_digest
 from runwright.eventstore.envelope import NEW, Appended
 from runwright.eventstore.events.definition import DefinitionRecorded, SourcesRecorded
@@ -48,6 +53,7 @@ class ClientUnit:
         input_text: The canonical text of its input.
         definitions: The definitions known.
         trees: The secrets known.
+        presence: What coordinators told.
         submission: The ID of an answer's submission.
         before: How a run stood before it last came to the node that a `RestartRun` begins at.
     """
@@ -62,6 +68,7 @@ class ClientUnit:
         input_text: str,
         definitions: Definitions,
         trees: Trees,
+        presence: Presence,
         submission: str = "",
         before: Before | None = None,
     ) -> None:
@@ -74,6 +81,7 @@ class ClientUnit:
         self._input_text = input_text
         self._definitions = definitions
         self._trees = trees
+        self._presence = presence
 
     def __call__(self, tx: Tx) -> Result[Any]:
         """Adopt an equal command's receipt, else decide and leave one where it was accepted."""
@@ -108,6 +116,12 @@ class ClientUnit:
                 if facts is None:
                     return Conflict("not_found", {"what": "effect", "id": command.effect})
                 return self._carry_out(loader, facts.of, decide_resolve(facts, command, by), None, appended)
+            case QueueFollowUp():
+                of = loader.run(command.run_id)
+                if of is None:
+                    return no_run(command.run_id)
+                follow_up = decide_follow_up(of, command, loader.next_order(command.session))
+                return self._carry_out(loader, of, follow_up, None, appended)
             case PauseRun() | ResumeRun() | CancelRun():
                 of = loader.run(command.run_id)
                 if of is None:
@@ -127,7 +141,7 @@ class ClientUnit:
     ) -> Decision[str]:
         match command:
             case PauseRun():
-                return decide_pause(of, command, by)
+                return decide_pause(of, loader.unsettled(of, ending=False), command, by)
             case ResumeRun():
                 return self._resume(loader, of, command, by)
             case CancelRun():
@@ -140,18 +154,20 @@ class ClientUnit:
         if command.accept is not None:
             new = Definition.from_snapshot(command.accept.snapshot)
             accepted = SourceFacts(loader.definition(of), new)
-        return decide_resume(of, loader.unsettled(of, ending=False), command, by, accepted)
+        return decide_resume(of, loader.unsettled(of, ending=False), command, by, accepted, loader.asked(of))
 
     def _queue(self, loader: FactsLoader, command: QueueRun, appended: Callable[[Appended], object]) -> Result[str]:
         tx, rows = loader.tx, loader.rows
-        holder = None if command.session is None else rows.find(RESERVATIONS, session=command.session)
+        origin = Origin() if command.session is None else self._origin(loader, command.session)
+        if isinstance(origin, Conflict):
+            return origin
         decision = decide_queue(
             command,
             now=tx.now,
             key=self._key,
             size=len(self._input_text.encode()),
-            holder=holder[0] if holder else None,
             twin=rows.get(RUNS, command.run_id),
+            origin=origin,
         )
         if not isinstance(decision, Decided):
             return decision
@@ -161,6 +177,16 @@ class ClientUnit:
         self._record(loader, command.definition, command.snapshot, command.sources, command.paths, command.workflow)
         self._trees.keep(command.run_id, Tree(self._key, input_digest(self._input_text)))
         return Applied(decision.value, placed.version)
+
+    def _origin(self, loader: FactsLoader, session: str) -> Origin | Conflict:
+        """How the session of a start stands: who holds it, what it is answering, and what caused the start."""
+        holder = loader.rows.find(RESERVATIONS, session=session)
+        at = Conversation(loader, self._presence, session)
+        cause = cause_of(at.cause(), person=self._caller.person)
+        if isinstance(cause, Conflict):
+            return cause
+        run, depth = cause
+        return Origin(holder=holder[0] if holder else None, presenting=at.presenting(), cause=run, depth=depth)
 
     def _record_accepted(self, loader: FactsLoader, of: RunFacts, command: ResumeRun) -> None:
         accept, definition = command.accept, command.definition

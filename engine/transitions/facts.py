@@ -9,6 +9,7 @@ from runwright.engine.decisions.facts import (
     RequestFacts,
     ResolveFacts,
     RunFacts,
+    Step,
     Tree,
     Unsettled,
 )
@@ -23,11 +24,14 @@ from runwright.eventstore.events.request import RequestOpened
 from runwright.eventstore.transaction import Tx
 from runwright.eventstore.values import encode
 from runwright.projections.control.effects import EFFECTS, EffectRow
+from runwright.projections.control.messages import MESSAGES, MessageRow
 from runwright.projections.control.mounts import MOUNTS, MountRow
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.requests import REQUESTS, RequestRow
 from runwright.projections.control.runs import RUNS
+from runwright.projections.control.sessions import SESSIONS
 from runwright.projections.control.timers import TIMERS, TimerRow
+from runwright.projections.control.turns import TURNS, TurnRow
 from runwright.projections.control.visits import VISITS, VisitRow
 from runwright.projections.control.workers import WORKERS, WorkerRow
 from runwright.projections.rows import Rows
@@ -174,12 +178,53 @@ class FactsLoader:
             effect=effect,
             requests=self._open_requests(of, definition) if is_open else (),
             timers=self._timers(of),
+            turns=self._turns(of),
+            messages=self.unsent(of),
             mounts=self._inside(of, definition)[::-1],
             input=run.input if run.kind == "start" and not run.input_erased else None,
             output=output,
             output_text=text,
             tree=self.tree(of) if ending else None,
         )
+
+    def step(self, of: RunFacts, request: RequestRow | None) -> Step | None:
+        """What the next message is made of that asks a session for a request; ``None`` where none does."""
+        session = None if request is None else request.session
+        if request is None or session is None:
+            return None
+        recorded = self.tx.event(request.opened)
+        opened = None if recorded is None else recorded.event
+        prompt = opened.prompt if isinstance(opened, RequestOpened) else None
+        contract = opened.contract if isinstance(opened, RequestOpened) else None
+        pending = [each for each in self.unsent(of) if each.kind == "step" and each.source == request.request]
+        return Step(
+            of=of,
+            request=request,
+            session=session,
+            order=self.next_order(session),
+            prompt=str(prompt.value) if prompt is not None else None,
+            contract=None if contract is None else contract.value,
+            timers=self._timers(of),
+            pending=pending[0] if pending else None,
+        )
+
+    def asked(self, of: RunFacts) -> Step | None:
+        """The open request of a run that is put to its session, if there is one."""
+        if of.run.session is None or of.run.node is None:
+            return None
+        found = self.rows.find(REQUESTS, run_id=of.run.run_id)
+        return next((self.step(of, each) for each in found if each.state == "open" and each.session is not None), None)
+
+    def unsent(self, of: RunFacts) -> tuple[MessageRow, ...]:
+        """What a run has to tell its session and has not been sent."""
+        if of.run.session is None:
+            return ()
+        return tuple(self.rows.find(MESSAGES, run_id=of.run.run_id, state="pending"))
+
+    def next_order(self, session: str) -> int:
+        """The next place among the messages of a session."""
+        row = self.rows.get(SESSIONS, session)
+        return 1 if row is None else row.messages + 1
 
     def resolve(self, effect: str) -> ResolveFacts | None:
         """What an operator's word about an effect is decided on."""
@@ -228,6 +273,11 @@ class FactsLoader:
             # Nothing else sets one; a set of rows costs more than a row by its key.
             return ()
         return tuple(self.rows.find(TIMERS, run_id=run.run_id))
+
+    def _turns(self, of: RunFacts) -> tuple[TurnRow, ...]:
+        if of.run.session is None:
+            return ()
+        return tuple(self.rows.find(TURNS, run_id=of.run.run_id, state="open"))
 
     def _finished(self, visit: VisitRow) -> NodeFinished | None:
         recorded = None if visit.finished is None else self.tx.event(visit.finished)

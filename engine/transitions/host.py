@@ -2,11 +2,21 @@
 
 from typing import Any, assert_never
 
-from runwright.engine.commands.host import ClaimRun, FireTimer, HostCommand, ParkIdleRun, RecordExit, TimeOutRun
+from runwright.engine.commands.host import (
+    ClaimRun,
+    FailPresentation,
+    FireTimer,
+    HostCommand,
+    ParkIdleRun,
+    PresentRun,
+    RecordExit,
+    TimeOutRun,
+)
 from runwright.engine.decisions.claim import decide_claim
 from runwright.engine.decisions.decided import Decision
 from runwright.engine.decisions.facts import ExitFacts, RunFacts
 from runwright.engine.decisions.parking import decide_park_idle
+from runwright.engine.decisions.presentation import decide_present, decide_present_failed
 from runwright.engine.decisions.recovery import decide_exit_observed
 from runwright.engine.decisions.terminal import decide_time_out
 from runwright.engine.decisions.timer import decide_fire
@@ -15,6 +25,7 @@ from runwright.engine.transitions.carry import REFUSALS, carry_out, no_run, refu
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.facts import FactsLoader
 from runwright.engine.transitions.leases import Leases
+from runwright.engine.transitions.presentation import presentation_facts
 from runwright.engine.transitions.trees import Trees
 from runwright.eventstore.transaction import Tx
 
@@ -62,6 +73,10 @@ class HostUnit:
                 return decide_time_out(of, loader.unsettled(of, ending=True))
             case ParkIdleRun():
                 return decide_park_idle(of, loader.unsettled(of, ending=False), command, self._actor)
+            case PresentRun():
+                return decide_present(presentation_facts(loader, of), command.instructions)
+            case FailPresentation():
+                return decide_present_failed(presentation_facts(loader, of), command.code, command.reason)
             case never:
                 assert_never(never)
 

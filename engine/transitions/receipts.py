@@ -16,6 +16,7 @@ from runwright.engine.commands.client import (
     RestartRun,
     ResumeRun,
 )
+from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.results import Conflict
 from runwright.eventstore.envelope import NEW
 from runwright.eventstore.events.command import CommandSettled
@@ -31,6 +32,7 @@ OPERATIONS: dict[type, str] = {
     ResumeRun: "run.resume",
     CancelRun: "run.cancel",
     ResolveEffect: "effect.resolve",
+    QueueFollowUp: "run.follow_up",
     RestartRun: "run.restart",
     AnswerRequest: "request.answer",
 }
@@ -103,5 +105,5 @@ def _asked(command: ClientCommand) -> JsonObject:
             return {"run": command.run_id, "expected": command.expected, "at": command.at}
         case AnswerRequest():
             return {"request": command.request, "value": command.value}
-        case PauseRun() | CancelRun() | ResolveEffect():
+        case PauseRun() | CancelRun() | ResolveEffect() | QueueFollowUp():
             return asdict(command)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from runwright.engine.clock import Clock
 from runwright.engine.commands.client import (
@@ -16,6 +16,7 @@ from runwright.engine.commands.client import (
     RestartRun,
 )
 from runwright.engine.commands.host import ClaimRun, HostCommand
+from runwright.engine.commands.session import SessionCommand, SessionView
 from runwright.engine.commands.worker import Authority, SettleEffect, WorkerTransition
 from runwright.engine.identity import new_id
 from runwright.engine.results import Conflict, Result
@@ -25,7 +26,9 @@ from runwright.engine.transitions.client import ClientUnit
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.host import HostUnit
 from runwright.engine.transitions.leases import Leases
+from runwright.engine.transitions.presence import Presence
 from runwright.engine.transitions.replayed import before_last_visit
+from runwright.engine.transitions.session import SessionUnit, view_unit
 from runwright.engine.transitions.trees import Trees
 from runwright.engine.transitions.worker import NEEDS_ID, WorkerUnit
 from runwright.eventstore.envelope import ANY, Head
@@ -72,6 +75,7 @@ class Transitions:
         self._definitions = Definitions()
         self._trees = Trees()
         self.leases = Leases(clock.monotonic)
+        self.presence = Presence(clock.monotonic)
 
     def command(self, caller: Caller, command: ClientCommand) -> "Future[Result[object]]":
         """Carry out what a client asks; the same key with the same payload adopts the first answer.
@@ -102,6 +106,7 @@ class Transitions:
             input_text=text,
             definitions=self._definitions,
             trees=self._trees,
+            presence=self.presence,
             submission=new_id(self._clock.now(), self._random) if isinstance(command, AnswerRequest) else "",
             before=before,
         )
@@ -113,6 +118,27 @@ class Transitions:
             command, actor=self._actor, leases=self.leases, definitions=self._definitions, trees=self._trees
         )
         return self._log.transact(unit, urgent=not isinstance(command, ClaimRun))
+
+    def session(self, command: SessionCommand, *, actor: str | None = None) -> "Future[Result[Any]]":
+        """Carry out what a session's coordinator reports or asks.
+
+        Args:
+            command: What.
+            actor: Who is said to cause it; the session itself by default.
+        """
+        unit = SessionUnit(
+            command,
+            epoch=new_id(self._clock.now(), self._random),
+            actor=f"session:{command.session}" if actor is None else actor,
+            definitions=self._definitions,
+            trees=self._trees,
+            presence=self.presence,
+        )
+        return self._log.transact(unit, urgent=True)
+
+    def view(self, session: str) -> "Future[SessionView]":
+        """Answer a session as its coordinator sees it."""
+        return self._log.transact(partial(view_unit, session, self._definitions, self._trees, self.presence))
 
     def worker(self, authority: Authority, transitions: Sequence[WorkerTransition]) -> "Future[list[Result[object]]]":
         """Carry out a worker's list in one transaction.

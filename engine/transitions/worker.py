@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final, assert_never
 
 from runwright.engine.commands.worker import (
+    AskSession,
     Authority,
     BeginEffect,
     CloseRequest,
@@ -31,7 +32,7 @@ from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.decisions.mount import decide_enter, decide_leave
 from runwright.engine.decisions.node import decide_finish, decide_start, decide_update
 from runwright.engine.decisions.parking import decide_park
-from runwright.engine.decisions.request import decide_close, decide_open, decide_submit
+from runwright.engine.decisions.request import decide_ask, decide_close, decide_open, decide_submit
 from runwright.engine.decisions.terminal import decide_complete, decide_fail
 from runwright.engine.results import Adopted, Applied, Conflict, Result
 from runwright.engine.transitions.carry import REFUSALS, carry_out, no_run, refused
@@ -42,7 +43,7 @@ from runwright.engine.transitions.trees import Trees
 from runwright.eventstore.transaction import Tx
 
 #: Transitions that need a new identity, drawn before the transaction so that it has no side effect.
-NEEDS_ID: Final = (OpenRequest, SubmitCandidate)
+NEEDS_ID: Final = (OpenRequest, AskSession, SubmitCandidate)
 
 #: Transitions that end the run.
 ENDING: Final = (CompleteRun, FailRun)
@@ -165,6 +166,9 @@ class WorkerUnit:
                 return decide_update(loader.finish(of, transition.path), transition)
             case OpenRequest():
                 return decide_open(loader.request(of, opened=True), transition, fresh)
+            case AskSession():
+                order = loader.next_order(of.run.session or "")
+                return decide_ask(loader.request(of, opened=True), transition, fresh, order, self._actor)
             case SubmitCandidate():
                 return decide_submit(loader.request(of, asked=transition.request), transition, fresh, self._actor)
             case CloseRequest():

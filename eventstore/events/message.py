@@ -18,6 +18,8 @@ class MessageQueued(Event):
         source: The request it asks for, or the run it tells of.
         starts_turn: Whether its delivery starts a model turn.
         reason: ``initial``, ``reminder`` or ``resumed``.
+        content: Its facts (JSON).
+        text: What the model reads (text).
     """
 
     message: str
@@ -28,6 +30,7 @@ class MessageQueued(Event):
     starts_turn: bool
     reason: str = "initial"
     content: Content | None = private()
+    text: Content | None = private()
 
 
 @recorded("message.delivered")

@@ -93,7 +93,7 @@ class Queue(Projection[QueueRow]):
       append finds what it needs. From ``queued``, and from a ``starting`` that never started, that is for
       ``imported`` alone.
     * A parked run is parked again only for a reason in `REPARKS`, and another one than it has (unless it was made
-      eligible since).
+      eligible since). One that a provider's errors stopped waits for its answer again once it is resumed.
     * An event written under a generation fits only the present one.
     """
 
@@ -202,7 +202,8 @@ class Queue(Projection[QueueRow]):
     def parked(self, row: QueueRow, event: RunParked, recorded: RecordedEvent) -> QueueRow:
         """The run stopped, and its claim is gone."""
         state = self._move(row, recorded)
-        if row.state == "parked" and (event.reason not in REPARKS or (event.reason == row.reason and not row.eligible)):
+        reparks = (*REPARKS, "waiting") if row.reason == "provider_error" else REPARKS
+        if row.state == "parked" and (event.reason not in reparks or (event.reason == row.reason and not row.eligible)):
             self.refuse(recorded, f"the run is parked: {row.reason}")
         return replace(
             row,

@@ -34,6 +34,7 @@ class Turns(Projection[TurnRow]):
     key_columns = ("turn",)
     indexes = (
         Index(columns=("run_id",)),
+        Index(columns=("message", "state")),
         Index(columns=("message",), where={"state": ("open",)}, unique=True),
         Index(columns=("session",), where={"state": ("open",)}, unique=True),
     )

@@ -235,6 +235,7 @@ CREATE TABLE turns (
     PRIMARY KEY (turn)
 ) WITHOUT ROWID, STRICT;
 CREATE UNIQUE INDEX turns_message ON turns (message) WHERE state = 'open';
+CREATE INDEX turns_message_state ON turns (message, state);
 CREATE INDEX turns_run_id ON turns (run_id);
 CREATE UNIQUE INDEX turns_session ON turns (session) WHERE state = 'open';
 

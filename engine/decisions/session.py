@@ -1,0 +1,76 @@
+"""Sessions: one coordinator at a time, and the idle boundary at which a queued run becomes eligible (page 07)."""
+
+import re
+from typing import Final
+
+from runwright.engine.decisions.facts import RunFacts
+from runwright.engine.results import Conflict
+from runwright.eventstore.events.event import Event
+from runwright.eventstore.events.run import RunEligible
+from runwright.eventstore.events.session import SessionPersonSpoke
+from runwright.projections.control.reservations import ReservationRow
+from runwright.projections.control.runs import RunRow
+from runwright.projections.control.sessions import SessionRow
+from runwright.projections.shown import shown_time
+
+#: Session IDs are the agent's own (fine print, "IDs").
+SESSION_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+#: How many starts that runs' messages caused may stand in a row (page 05, "Run commands").
+MAX_DEPTH: Final = 3
+
+
+def check_session(session: str) -> Conflict | None:
+    """Refuse what is no session ID; it is never cut."""
+    if SESSION_ID.fullmatch(session):
+        return None
+    return Conflict("input_invalid", {"path": "session", "problem": "a session ID has 1 to 128 of A-Z a-z 0-9 . _ : -"})
+
+
+def session_busy(holder: ReservationRow) -> Conflict:
+    """Say who holds a session, and since when."""
+    since = shown_time(holder.since)
+    return Conflict(
+        "session_busy",
+        {"run": holder.run_id, "workflow": holder.workflow, "session": holder.session, "since": since},
+    )
+
+
+def check_epoch(row: SessionRow | None, session: str, epoch: str) -> Conflict | None:
+    """Check a coordinator's authority: only the one that attached last speaks for its session."""
+    if row is None or row.epoch is None:
+        reason = "missing"
+    elif row.epoch != epoch:
+        reason = "owner_changed"
+    elif not row.attached:
+        reason = "missing"
+    else:
+        return None
+    return Conflict("claim_lost", {"session": session, "reason": reason})
+
+
+def boundary(of: RunFacts) -> list[Event]:
+    """What an idle boundary of its session makes of a run: eligible, once, and for good."""
+    if of.ended or of.queue.state != "queued" or of.queue.eligible:
+        return []
+    return [RunEligible(cause="boundary")]
+
+
+def person_spoke(row: SessionRow) -> list[Event]:
+    """A person's turn, recorded only where that changes a count."""
+    return [SessionPersonSpoke(epoch=row.epoch or "")] if row.wake_ups else []
+
+
+def cause_of(open_turn: RunRow | None, *, person: bool) -> tuple[str | None, int] | Conflict:
+    """Tell which run caused a start, and how many such causes stand in a row.
+
+    Args:
+        open_turn: The run whose message caused the session's open turn.
+        person: Whether a person starts the run, which begins a new row.
+    """
+    if open_turn is None or person:
+        return None, 0
+    depth = open_turn.depth + 1
+    if depth > MAX_DEPTH:
+        return Conflict("start_no_progress", {"run": open_turn.run_id, "depth": open_turn.depth})
+    return open_turn.run_id, depth
