@@ -11,6 +11,7 @@ from runwright.engine.execution.calling import call
 from runwright.engine.execution.contexts import as_time
 from runwright.engine.execution.failures import MAX_ERROR, Failure, NodeFailure, describe, message_of, stored
 from runwright.engine.execution.port import SavedRequest
+from runwright.engine.execution.speaking import speaking
 from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import Walk
 from runwright.engine.safe import cut
@@ -136,7 +137,8 @@ class _Asking:
         if validate is not None:
             limit = self._walk.left(self._visit.deadline)
             try:
-                await call(self._walk.state.run_id, limit, validate, self._visit.context, shape.load(candidate))
+                with speaking(self._walk.state.run_id, self._visit.path, self._walk.log):
+                    await call(self._walk.state.run_id, limit, validate, self._visit.context, shape.load(candidate))
             except (ValueError, AssertionError) as error:
                 return _Refusal("validation_failed", message_of(error) or type(error).__name__, candidate)
             except Exception as error:  # noqa: BLE001 (any other is a mistake in the function, and not in the answer)
