@@ -14,6 +14,7 @@ from runwright.engine.execution.contexts import build_context
 from runwright.engine.execution.failures import NodeFailure, classify, trace
 from runwright.engine.execution.places import Places
 from runwright.engine.execution.port import NodeState, Port, RunState, SavedEffect, revised
+from runwright.engine.execution.speaking import speaking
 from runwright.engine.execution.visit import Ended, Visit
 from runwright.engine.graph.definition import Definition
 from runwright.engine.graph.program import Program
@@ -243,7 +244,8 @@ class Walk:
             NodeFailure: It raised, or ran out of time.
         """
         try:
-            return await call(self.state.run_id, limit, function, *args)
+            with speaking(self.state.run_id, path, self.log):
+                return await call(self.state.run_id, limit, function, *args)
         except NodeFailure:
             raise
         except Exception as error:  # noqa: BLE001 (the user's code may raise anything)
