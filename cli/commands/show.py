@@ -11,6 +11,7 @@ from runwright.cli.opening import reading
 
 if TYPE_CHECKING:
     from runwright.engine.reading.reader import Reader
+    from runwright.eventstore.values import JsonObject
 
 
 @intent("show", example="runwright show @last\nrunwright show 7k2m3x inspect --values")
@@ -66,7 +67,13 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
     nodes, timeline = document["nodes"], document["timeline"]
     assert isinstance(nodes, list)
     assert isinstance(timeline, dict)
-    rows = in_flow_order([each for each in nodes if isinstance(each, dict)], edges, entry)
-    call.out.show(*run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(rows, edges, entry))
+    specs = {} if definition is None else definition.mounts
+    entries = {path: spec.entry for path, spec in specs.items()}
+    rows = in_flow_order([each for each in nodes if isinstance(each, dict)], edges, entry, entries)
+    entered = {each["mount"]: each for each in document["mounts"] if isinstance(each, dict)}  # type: ignore[union-attr]
+    mounts: dict[str, JsonObject] = {
+        path: {"workflow": spec.workflow, **entered.get(path, {})} for path, spec in specs.items()
+    }
+    call.out.show(*run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(rows, edges, entry, mounts))
     if timeline["visits"]:
         call.out.show("", Text("Timeline", style="bold"), TimelineChart(timeline, now))

@@ -1,6 +1,6 @@
 """A run's graph as people see it: each node with its state, and below it where it leads."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from rich.console import RenderableType
@@ -13,31 +13,49 @@ from runwright.eventstore.values import JsonObject
 
 
 def in_flow_order(
-    nodes: Sequence[JsonObject], edges: Sequence[tuple[str, str, str]], entry: str | None
+    nodes: Sequence[JsonObject],
+    edges: Sequence[tuple[str, str, str]],
+    entry: str | None,
+    mounts: Mapping[str, str] | None = None,
 ) -> list[JsonObject]:
-    """Sort nodes as a run comes to them first; the stored definition has them by name."""
+    """Sort nodes as a run comes to them first; the stored definition has them by name.
+
+    Args:
+        nodes: The nodes of a run view.
+        edges: Every way: source, what it takes to go there, place.
+        entry: The first place.
+        mounts: The first place of each mount, whose nodes stand together.
+    """
     by_path = {str(node["node"]): node for node in nodes}
     following: dict[str, list[str]] = {}
     for source, _, to in edges:
         following.setdefault(source.partition("[")[0], []).append(to)
     ordered: dict[str, JsonObject] = {}
     seen: set[str] = set()
-    waiting = [entry] if entry is not None else []
-    while waiting:
-        place = waiting.pop(0)
-        if place in seen:
-            continue
-        seen.add(place)
-        if place in by_path:
-            ordered[place] = by_path[place]
-        else:  # a mount: its nodes stand where it does
-            waiting[:0] = [each for each in by_path if each.startswith(f"{place}/")]
-        waiting += following.get(place, [])
+
+    def go_in(place: str) -> None:
+        waiting = [place]
+        while waiting:
+            place = waiting.pop(0)
+            if place in seen:
+                continue
+            seen.add(place)
+            if place in by_path:
+                ordered[place] = by_path[place]
+            elif mounts and place in mounts:
+                go_in(mounts[place])
+            waiting += following.get(place, [])
+
+    if entry is not None:
+        go_in(entry)
     return [*ordered.values(), *(node for path, node in by_path.items() if path not in ordered)]
 
 
 def graph_screen(
-    nodes: Sequence[JsonObject], edges: Iterable[tuple[str, str, str]], entry: str | None
+    nodes: Sequence[JsonObject],
+    edges: Iterable[tuple[str, str, str]],
+    entry: str | None,
+    mounts: Mapping[str, JsonObject] | None = None,
 ) -> RenderableType:
     """The nodes in the order they were written, each with where it leads.
 
@@ -45,28 +63,62 @@ def graph_screen(
         nodes: The nodes of a run view.
         edges: Every way: source, what it takes to go there (empty: nothing), place.
         entry: The first place.
+        mounts: Every mount by path: the ``workflow`` in it, and, once it was entered, what a run view says of it.
     """
     ways: dict[str, list[str]] = {}
     for source, when, to in edges:
-        ways.setdefault(source, []).append(f"{when} → {to}" if when else f"→ {to}")
+        place, bracket, rest = source.partition("[")
+        words = " ".join([*([f"[{rest}"] if bracket else []), *([when] if when else []), f"→ {to}"])
+        ways.setdefault(place, []).append(words)
     grid = Table.grid(padding=(0, 1))
     for _ in range(2):
         grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for node in nodes:
-        path, state = str(node["node"]), str(node["state"])
-        head = Text.assemble((clean(path), "bold"), ("  " + clean(str(node["kind"] or "")), QUIET))
+    left = dict(mounts or {})
+
+    def add(path: str, mark: Text, kind: str, standing: Text) -> None:
+        indent = "  " * path.count("/")
+        head = Text.assemble(indent, (clean(path), "bold"), ("  " + clean(kind), QUIET))
         if path == entry:
             head.append("  begins here", style=QUIET)
-        grid.add_row(
-            " ", Text("○", style=QUIET) if state == "idle" else sign(state), Text.assemble(head, _standing(node))
-        )
-        own = [
-            each for source, found in ways.items() if source == path or source.startswith(f"{path}[") for each in found
-        ]
-        if own:
-            grid.add_row("", "", Text("  " + clean("   ".join(own)), style=QUIET))
+        grid.add_row(" ", mark, Text.assemble(head, standing))
+        if path in ways:
+            grid.add_row("", "", Text(indent + "  " + clean("   ".join(ways[path])), style=QUIET))
+
+    for node in nodes:
+        path, state = str(node["node"]), str(node["state"])
+        for around in _around(path):
+            if around in left:
+                mount = left.pop(around)
+                add(around, _mount_sign(mount), f"mounts {mount['workflow']}", _mount_standing(mount))
+        mark = Text("○", style=QUIET) if state == "idle" else sign(state)
+        add(path, mark, str(node["kind"] or ""), _standing(node))
     return grid
+
+
+def _around(path: str) -> list[str]:
+    """The mounts around a node, outermost first."""
+    parts = path.split("/")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]
+
+
+def _mount_sign(mount: JsonObject) -> Text:
+    if mount.get("inside"):
+        return sign("running")
+    return sign(str(mount["outcome"])) if mount.get("outcome") else Text("○", style=QUIET)
+
+
+def _mount_standing(mount: JsonObject) -> Text:
+    text = Text("")
+    outcome = mount.get("outcome")
+    if mount.get("exit"):
+        text.append(f"  left by [{mount['exit']}]", style=QUIET)
+    elif outcome:
+        text.append(f"  {str(outcome).replace('_', ' ')} ({mount['code']})", style=style_of(str(outcome)))
+    invocations = mount.get("invocations")
+    if isinstance(invocations, int) and invocations > 1:
+        text.append(f"  {invocations} entries", style=QUIET)
+    return text
 
 
 def _standing(node: JsonObject) -> Text:

@@ -9,16 +9,10 @@ def unsupported(definition: Definition) -> list[str]:
     """What a definition needs that is not executed yet.
 
     Returns:
-        One sentence for each node and mount; empty where the definition can be executed.
+        One sentence for each node; empty where the definition can be executed.
     """
     return [
-        *(
-            f"{node.path!r} is of kind {node.kind}, which this version does not execute."
-            for node in definition.nodes.values()
-            if node.kind not in _EXECUTED
-        ),
-        *(
-            f"{mount.path!r} mounts {mount.workflow!r}, and this version does not execute mounted workflows."
-            for mount in definition.mounts.values()
-        ),
+        f"{node.path!r} is of kind {node.kind}, which this version does not execute."
+        for node in definition.nodes.values()
+        if node.kind not in _EXECUTED
     ]

@@ -5,6 +5,7 @@ from typing import Final
 
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.values import Json, JsonObject
+from runwright.projections.control.mounts import MOUNTS, MountRow
 from runwright.projections.control.visits import VISITS, VisitRow
 from runwright.projections.replay import OF_RUN
 from runwright.projections.rows import MemoryRows, Rows
@@ -53,7 +54,7 @@ class RunView:
         return standing(self.rows, self.run_id, revision=self._revision, position=self.rows.position)
 
     def document(self, *, held: bool) -> JsonObject:
-        """Answer the whole document: status, nodes and timeline.
+        """Answer the whole document: status, nodes, mounts that were entered, and timeline.
 
         Args:
             held: Whether a process holds the store and can have the run's worker at work right now.
@@ -64,10 +65,12 @@ class RunView:
         of = self.standing()
         nodes = _nodes(self.rows, of, self._nodes, display_status(of, held=held))
         kept: Sequence[Json] = nodes[:MOST_NODES]
+        mounts: Sequence[Json] = [_mount(each) for each in self.rows.find(MOUNTS, run_id=self.run_id)][:MOST_NODES]
         return {
             "status": status_document(of, held=held),
             "nodes": list(kept),
             "nodes_left_out": len(nodes) - len(kept),
+            "mounts": list(mounts),
             "timeline": self._timeline.document(),
         }
 
@@ -98,4 +101,17 @@ def _node(path: str, kind: str | None, row: VisitRow | None, of: Standing, statu
         "started_at": None if row is None else shown_time(row.started_at),
         "finished_at": None if row is None or row.open else shown_time(row.finished_at),
         "deadline": None if row is None else shown_time(row.deadline),
+    }
+
+
+def _mount(row: MountRow) -> JsonObject:
+    return {
+        "mount": row.path,
+        "inside": row.inside,
+        "invocations": row.invocation,
+        "exit": row.exit,
+        "outcome": row.outcome,
+        "code": row.code,
+        "entered_at": shown_time(row.entered_at),
+        "exited_at": shown_time(row.exited_at),
     }

@@ -120,7 +120,82 @@ careful.entry(before)
 careful.then(before, send)
 careful.then(send, after)
 
-FLOWS = {flow.name: flow for flow in (safe, careful)}
+# --- mounts: one child twice, in a loop, and a bad end that is caught at one ------------------------------------------
+
+leaf = Workflow("leaf", input=JsonObject)
+
+
+@leaf.action(recovery="idempotent")
+def place(ctx: Context[JsonObject]) -> str:
+    """An effect whose identity is its full path."""
+    note(f"{ctx.path} {ctx.visit}")
+    return f"{ctx.input['round']} {ctx.visit}"
+
+
+@leaf.action(request=lambda ctx: f"post {ctx.path} {ctx.visit}", observe=lambda ctx, request: found(request))
+def confirm(ctx: Context[JsonObject], request: str) -> str:
+    """An effect that can be looked up, and that fails where the input says so."""
+    if ctx.input["round"] == 3:
+        raise ValueError("the third round is too much")
+    note(request)
+    return request
+
+
+def found(request: str) -> Observation[str]:
+    """Look into the ledger whether it went out."""
+    return Present(request) if lines(Path(os.environ[LEDGER]))[request] else Absent()
+
+
+leaf.entry(place)
+leaf.then(place, confirm)
+done = leaf.exit("done", confirm)
+
+pair = Workflow("pair", input=JsonObject, max_steps=6)
+left = pair.include("left", leaf, input=lambda ctx: ctx.input)
+right = pair.include("right", leaf, input=lambda ctx: {**ctx.input, "left": ctx.output(left[done])})
+
+
+@pair.compute
+def joined(ctx: Context[JsonObject]) -> list[str]:
+    """What both came to."""
+    note(f"{ctx.path} {ctx.visit}")
+    return [ctx.output(left[done]), ctx.output(right[done])]
+
+
+pair.entry(left)
+pair.then(left[done], right)
+pair.then(right[done], joined)
+both = pair.exit("both", joined)
+
+mounted = Workflow("mounted", input=JsonObject)
+
+
+@mounted.compute
+def step(ctx: Context[JsonObject]) -> int:
+    """Counts the rounds."""
+    note(f"step {ctx.visit}")
+    return ctx.visits(step)
+
+
+twice = mounted.include("twice", pair, input=lambda ctx: {"round": ctx.output(step)})
+
+
+@mounted.compute
+def caught(ctx: Context[JsonObject]) -> list[object]:
+    """The third round fails inside the first leaf, and is caught out here."""
+    note("caught 1")
+    failed = ctx.result(twice[both])
+    assert failed is not None
+    assert failed.error is not None
+    return [failed.error.code, ctx.visits(twice), ctx.output(step)]
+
+
+mounted.entry(step)
+mounted.then(step, twice)
+mounted.then(twice[both], step)
+mounted.catch(twice, caught)
+
+FLOWS = {flow.name: flow for flow in (safe, careful, mounted)}
 
 # --- the program ---------------------------------------------------------------------------------------------------
 

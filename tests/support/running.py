@@ -9,7 +9,8 @@ from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.clock import SystemClock
 from runwright.engine.execution.capture import OutputLog
-from runwright.engine.execution.executor import WorkerEnd, execute
+from runwright.engine.execution.ending import WorkerEnd
+from runwright.engine.execution.executor import execute
 from runwright.engine.graph.compile import compile_workflow
 from runwright.eventstore.values import Json
 from support.scripted_port import Crash, ScriptedPort

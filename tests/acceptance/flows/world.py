@@ -102,6 +102,43 @@ rounds.entry(notify)
 rounds.then(notify, poll)
 rounds.switch(poll, {3: counted}, default=notify)
 
+# --- one child mounted twice, and around it a loop of three rounds ----------------------------------------------------
+
+twin = Workflow("twin", input=Task)
+
+
+@twin.action(recovery="idempotent", request=lambda ctx: "the same every time")
+def x(ctx: Context[Task], request: str) -> str:
+    """One action for both mounts, whose request never changes."""
+    note(ctx)
+    return f"{ctx.path} {ctx.visit}"
+
+
+twin.entry(x)
+told = twin.exit("told", x)
+
+twins = Workflow("twins", input=Task)
+a = twins.include("a", twin, input=lambda ctx: ctx.input)
+b = twins.include("b", twin, input=lambda ctx: ctx.input)
+
+
+@twins.compute
+def round_over(ctx: Context[Task]) -> bool:
+    """Whether three rounds are over."""
+    return ctx.visits(b) == 3
+
+
+@twins.compute
+def both(ctx: Context[Task]) -> list[str]:
+    """What the last round came to."""
+    return [ctx.output(a[told]), ctx.output(b[told])]
+
+
+twins.entry(a)
+twins.then(a[told], b)
+twins.then(b[told], round_over)
+twins.switch(round_over, {True: both, False: a})
+
 # --- one effect of each contract -------------------------------------------------------------------------------------
 
 contracts = Workflow("contracts", input=Task)
