@@ -3,13 +3,11 @@
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Collection, Mapping, Sequence
-from io import StringIO
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
+from runwright.cli.asking import Asking
 from runwright.cli.failures import Refused
-from runwright.cli.rendering.text import clean
 from runwright.cli.settings import Settings
 
 if TYPE_CHECKING:
@@ -74,8 +72,13 @@ def check_spec(name: str, spec: str) -> list[str]:
     return words
 
 
-def build_agents(specs: Mapping[str, str]) -> "dict[str, Agent]":
-    """Make the executors that the specifications name."""
+def build_agents(specs: Mapping[str, str], asking: Asking) -> "dict[str, Agent]":
+    """Make the executors that the specifications name.
+
+    Args:
+        specs: The specifications by name.
+        asking: The terminal, for those that are the person at it.
+    """
     agents: dict[str, Agent] = {}
     for name, spec in specs.items():
         words = check_spec(name, spec)
@@ -86,24 +89,8 @@ def build_agents(specs: Mapping[str, str]) -> "dict[str, Agent]":
         else:
             from runwright.engine.agents.console import ConsoleAgent
 
-            agents[name] = ConsoleAgent(output=_CleanStream(sys.stderr))
+            agents[name] = ConsoleAgent(output=asking, asking=asking.turn)
     return agents
-
-
-class _CleanStream(StringIO):
-    """Writes on to a terminal what cannot steer it: prompts hold what models and files said."""
-
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__()
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write text made safe."""
-        return self._stream.write(clean(text))
-
-    def flush(self) -> None:
-        """Flush the terminal's stream."""
-        self._stream.flush()
 
 
 def _look_up(spec: str, known: Mapping[str, str]) -> str:

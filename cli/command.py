@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 import rich_click as click
 
 from runwright.cli.invocation import Flags, Invocation
-from runwright.cli.warnings import show_warnings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -112,8 +111,9 @@ def intent(name: str, *, example: str, lines: bool = False) -> Callable[[Callabl
     def declare(function: Callable[..., int | None]) -> click.Command:
         def call(context: click.Context, /, **given: Any) -> int:
             invocation = Invocation(context.ensure_object(Flags))
-            show_warnings(invocation.out.stderr, verbose=invocation.out.verbose > 0)
-            return function(invocation, **given) or 0
+            invocation.show_warnings()
+            with invocation.at_end:
+                return function(invocation, **given) or 0
 
         call.__doc__ = function.__doc__
         call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -16,15 +15,21 @@ from runwright.cli.failures import INTERRUPTED
 from runwright.cli.holding import refuse_held
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.rendering.progress import Progress
+from runwright.eventstore.values import JsonObject
 
 if TYPE_CHECKING:
     from runwright.engine.agents.agent import Agent
     from runwright.engine.embedded.async_engine import AsyncEngine
+    from runwright.engine.graph.definition import Definition
     from runwright.engine.reading.status import Status
 
 #: What a command does first with the open engine; answers the IDs of the runs to drive.
 Begin = Callable[["AsyncEngine"], Awaitable[Sequence[str]]]
 
+#: What of a run's past says what is under way.
+_RECALLED = frozenset(
+    {"node.started", "node.finished", "timer.set", "timer.fired", "timer.cleared", "run.parked", "run.started"}
+)
 #: Seconds that a run may take to reach its next boundary when its time here is up, and when somebody leaves.
 _GRACE = 10.0
 _GRACE_LEAVING = 1.0
@@ -37,15 +42,15 @@ class Driven:
     Attributes:
         statuses: One for each run, in order.
         left: Whether somebody left by a second Ctrl-C.
+        outlived: Whether a function of one of them is at work still: it cannot be stopped but with the process.
     """
 
     statuses: "list[Status]"
     left: bool
+    outlived: bool = False
 
 
-def drive(
-    call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, *, timeout: float | None, plain: bool
-) -> Driven:
+def drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, *, timeout: float | None) -> Driven:
     """Open the engine, begin, and follow the runs.
 
     Args:
@@ -53,31 +58,31 @@ def drive(
         agents: The executors by name.
         begin: Starts or resumes the runs.
         timeout: Seconds to follow them; then they stop at their next boundary.
-        plain: Whether to print lines only: a person is asked questions at this terminal.
 
     Raises:
         Refused: Another process holds the store.
     """
     from runwright.eventstore.errors import StoreInUse
 
+    call.printed.settle()  # what loading printed is said before anything is shown
+    call.printed.hear = _unheard
     try:
-        return asyncio.run(_drive(call, agents, begin, timeout, plain))
+        return asyncio.run(_drive(call, agents, begin, timeout))
     except StoreInUse as error:
         refuse_held(error)
 
 
-def leave(code: int = INTERRUPTED) -> None:
+def leave(call: Invocation, code: int = INTERRUPTED) -> None:
     """End the process at once: user code that cannot be stopped must not keep the terminal."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    call.out.stdout.flush()
+    call.out.stderr.flush()
     os._exit(code)
 
 
-async def _drive(
-    call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, timeout: float | None, plain: bool
-) -> Driven:
+async def _drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, timeout: float | None) -> Driven:
     from runwright.engine.embedded.async_engine import AsyncEngine
     from runwright.engine.embedded.driving import CAPACITY
+    from runwright.engine.execution.calling import outlived
     from runwright.engine.reading.reader import Reader
 
     capacity = call.settings.get("capacity").value
@@ -94,7 +99,7 @@ async def _drive(
     try:
         after = engine.reader.head().position
         run_ids = await begin(engine)
-        with _shown(call, engine, run_ids, after, plain) as progress, _interrupts(engine, run_ids, progress, left):
+        with _shown(call, engine, run_ids, after) as progress, _interrupts(call, engine, run_ids, progress, left):
             await _follow(engine, run_ids, timeout, left)
     finally:
         await engine.close(grace=_GRACE_LEAVING if left.is_set() else _GRACE)
@@ -102,7 +107,11 @@ async def _drive(
     with Reader.open(call.home) as store:
         from runwright.cli.chains import last_of_chain
 
-        return Driven(statuses=[store.status(last_of_chain(store, each)) for each in run_ids], left=left.is_set())
+        return Driven(
+            statuses=[store.status(last_of_chain(store, each)) for each in run_ids],
+            left=left.is_set(),
+            outlived=call.printed.of_process and any(outlived(each) for each in run_ids),
+        )
 
 
 async def _follow(engine: "AsyncEngine", run_ids: Sequence[str], timeout: float | None, left: asyncio.Event) -> None:
@@ -122,18 +131,21 @@ async def _follow(engine: "AsyncEngine", run_ids: Sequence[str], timeout: float 
 
 
 @contextmanager
-def _shown(
-    call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], after: int, plain: bool
-) -> Iterator[Progress | None]:
+def _shown(call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], after: int) -> Iterator[Progress | None]:
     """Show on stderr what the runs do; nothing with ``-q`` or for machines."""
     if call.out.quiet or call.out.for_machines:
         yield None
         return
-    live = call.out.at_terminal and not plain
     progress = Progress(
-        call.out.console(stderr=True), live=live, now=lambda: time.time_ns() // 1000, several=len(run_ids) > 1
+        call.out.console(stderr=True),
+        live=call.out.at_terminal,
+        now=lambda: time.time_ns() // 1000,
+        several=len(run_ids) > 1,
+        delay=_Delays(engine),
     )
     streams = {f"run/{each}" for each in run_ids}
+    for recorded in engine.reader.log.read_all(0, types=_RECALLED, streams=streams, upto=after) if after else ():
+        progress.recall(recorded)
     subscription = engine.follow(after)
 
     def feed() -> None:
@@ -145,12 +157,39 @@ def _shown(
     thread = threading.Thread(target=feed, name="runwright-progress", daemon=True)
     with progress:
         thread.start()
+        call.printed.hear, call.asking.hold = progress.printed, progress.hold
         try:
             yield progress
+            call.printed.settle()
             _catch_up(progress, engine.reader.head().position)
         finally:
+            call.printed.hear = _unheard
             subscription.close()
             thread.join(timeout=2)
+
+
+class _Delays:
+    """Tells what a failed attempt waits before the next, from the definition that its run stands on."""
+
+    def __init__(self, engine: "AsyncEngine") -> None:
+        self._engine = engine
+        self._definitions: dict[str, Definition | None] = {}
+
+    def __call__(self, run_id: str, finished: JsonObject) -> int | None:
+        """Answer the delay in microseconds, ``None`` where there is no further attempt."""
+        if finished["outcome"] not in ("failed", "timed_out"):
+            return None
+        from runwright.cli.definitions import saved_definition
+
+        if run_id not in self._definitions:
+            self._definitions[run_id] = saved_definition(self._engine.reader, run_id)
+        definition = self._definitions[run_id]
+        spec = None if definition is None else definition.nodes.get(str(finished["path"]))
+        attempt, outcome, code = finished["attempt"], str(finished["outcome"]), finished.get("code")
+        if spec is None or spec.retry is None or not isinstance(attempt, int):
+            return None
+        again = spec.tries_again(attempt, outcome, None if code is None else str(code))
+        return spec.retry.delay_us(attempt) if again else None
 
 
 def _catch_up(progress: Progress, last: int) -> None:
@@ -162,11 +201,11 @@ def _catch_up(progress: Progress, last: int) -> None:
 
 @contextmanager
 def _interrupts(
-    engine: "AsyncEngine", run_ids: Sequence[str], progress: Progress | None, left: asyncio.Event
+    call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], progress: Progress | None, left: asyncio.Event
 ) -> Iterator[None]:
     """The first Ctrl-C asks for a pause at the boundary and keeps showing, the second leaves."""
     loop = asyncio.get_running_loop()
-    asked = _Asked(engine, run_ids, progress, left)
+    asked = _Asked(call, engine, run_ids, progress, left)
     loop.add_signal_handler(signal.SIGINT, asked.interrupt)
     try:
         yield
@@ -174,8 +213,13 @@ def _interrupts(
         loop.remove_signal_handler(signal.SIGINT)
 
 
+def _unheard(_path: str, _line: str) -> None:
+    """Say nothing: the line stands in its run's log."""
+
+
 @frozen
 class _Asked:
+    call: Invocation
     engine: "AsyncEngine"
     run_ids: Sequence[str]
     progress: Progress | None
@@ -201,5 +245,7 @@ class _Asked:
                     self._note("not started yet; Ctrl-C again leaves now")
 
     def _note(self, text: str) -> None:
-        if self.progress is not None:
+        if self.call.asking.open:
+            self.call.asking.remind(text)
+        elif self.progress is not None:
             self.progress.note(text)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from runwright.cli.failures import Refused
-from runwright.eventstore.values import MAX_VALUE, Json, JsonObject, decode, encode
+from runwright.engine.schemas import describe_fields, type_words
+from runwright.eventstore.values import MAX_VALUE, Json, decode, encode
 
 if TYPE_CHECKING:  # imported where it is used: it brings the whole conversion along
     from runwright.engine.authoring.conversion import Shape
@@ -47,32 +48,6 @@ def build_input(
     if task is not None:
         fields[TASK_FIELD] = _convert(TASK_FIELD, task, shape, "TASK")
     return fields
-
-
-def describe_fields(schema: JsonObject) -> list[tuple[str, str, bool]]:
-    """The fields of an input's JSON Schema: name, type in words, and whether it has to be given."""
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return []
-    required = schema.get("required")
-    needed = required if isinstance(required, list) else []
-    return [(name, type_words(each), name in needed) for name, each in properties.items()]
-
-
-def type_words(schema: Json) -> str:
-    """A JSON Schema in a few words."""
-    if not isinstance(schema, dict):
-        return "any"
-    if isinstance(options := schema.get("anyOf"), list):
-        return " or ".join(type_words(each) for each in options)
-    if isinstance(values := schema.get("enum"), list):
-        return " or ".join(encode(each) for each in values)
-    if isinstance(kind := schema.get("type"), str):
-        if kind == "array" and "items" in schema:
-            return f"list of {type_words(schema['items'])}"
-        form = schema.get("format")
-        return f"{kind} ({form})" if isinstance(form, str) else kind
-    return "object" if "$ref" in schema else "any"
 
 
 def _read_base(base: str, stdin: BinaryIO | None) -> str:

@@ -1,14 +1,21 @@
 """One invocation of a command: where it runs, what its flags and settings say, and where its words go."""
 
 import os
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import define
 
+from runwright.cli.asking import Asking
 from runwright.cli.failures import Refused
 from runwright.cli.output import Output
 from runwright.cli.settings import Settings, load_settings, user_file
+from runwright.cli.warnings import show_warnings
+
+if TYPE_CHECKING:
+    from runwright.cli.diverting import Diversion
 
 
 @define
@@ -25,10 +32,35 @@ class Flags:
 
 
 class Invocation:
-    """What a command knows about the world before it opens anything."""
+    """What a command knows about the world before it opens anything.
+
+    Attributes:
+        flags: The flags that every command takes.
+        at_end: What the command gives back when it is over.
+    """
 
     def __init__(self, flags: Flags) -> None:
         self.flags = flags
+        self.at_end = ExitStack()
+
+    @cached_property
+    def printed(self) -> "Diversion":
+        """What user code prints; asked for before any of it is loaded, it never comes to stdout."""
+        from runwright.cli.diverting import diverted
+
+        self.at_end.callback(self.show_warnings)  # once the streams stand where they stood
+        diversion = self.at_end.enter_context(diverted(self.out))
+        self.show_warnings()
+        return diversion
+
+    @cached_property
+    def asking(self) -> Asking:
+        """The terminal, where a run asks the person at it."""
+        return Asking(self.out)
+
+    def show_warnings(self) -> None:
+        """Send what Runwright logs to stderr."""
+        show_warnings(self.out.stderr, verbose=self.out.verbose > 0)
 
     @cached_property
     def out(self) -> Output:

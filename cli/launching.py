@@ -30,7 +30,6 @@ class Launch:
         project: Its project.
         value: The input, checked.
         agents: The executors by name.
-        console: Whether one of them is a person at this terminal.
     """
 
     driven: "Driven"
@@ -38,7 +37,6 @@ class Launch:
     project: Path
     value: Json
     agents: "Mapping[str, Agent]"
-    console: bool
 
 
 def launch_options(function: F) -> F:
@@ -87,13 +85,14 @@ def check_launch(
     from runwright.engine.embedded.catalog import Catalog
     from runwright.engine.sources.locate import typed_reference
 
+    call.printed.settle()  # from here on user code is at work
     named = call.project if call.flags.project is not None else None
     reference, project = typed_reference(workflow, Path.cwd(), named)
     driven = (catalog or Catalog(user=user_folder())).of_reference(reference, project)
     program = driven.program
     specs = collect_specs(agents, call.settings, needed_agents(program.definition))
     value = build_input(program.input, base=base, settings=fields, task=task)
-    executors = build_agents(specs)
+    executors = build_agents(specs, call.asking)
     preflight.check_supported(program.definition)
     preflight.check_input(program, value, typed=False)
     preflight.check_agents(program.definition, executors)
@@ -103,5 +102,4 @@ def check_launch(
         project=project,
         value=value,
         agents=executors,
-        console="console" in specs.values(),
     )

@@ -43,6 +43,11 @@ class Output:
         self.stderr = stderr or sys.stderr
         self._consoles: dict[bool, Console] = {}
 
+    def move(self, stdout: TextIO, stderr: TextIO) -> None:
+        """Go on with other streams."""
+        self.stdout, self.stderr = stdout, stderr
+        self._consoles.clear()
+
     @property
     def for_machines(self) -> bool:
         """Whether a program reads the answer."""

@@ -24,7 +24,7 @@ def report(call: Invocation, driven: Driven, *, with_output: bool) -> int:
         with_output: Whether the output is printed.
 
     Returns:
-        The exit code; a second Ctrl-C ends the process instead.
+        The exit code; after a second Ctrl-C, and where a function cannot be stopped, the process ends instead.
     """
     outputs = [_output(call, each) if with_output else None for each in driven.statuses]
     code = INTERRUPTED if driven.left else worst(code_of_status(each.run_status) for each in driven.statuses)
@@ -41,17 +41,29 @@ def report(call: Invocation, driven: Driven, *, with_output: bool) -> int:
         from runwright.cli.rendering.endings import ending_lines
 
         for status, output in zip(driven.statuses, outputs, strict=True):
-            call.out.say(*ending_lines(status, time.time_ns() // 1000))
+            call.out.say(*ending_lines(status, time.time_ns() // 1000, cause=_cause(call, status)))
             if with_output and status.run_status == "completed":
                 call.out.value(output)
-    if driven.left:
-        leave(code)
+    if driven.left or driven.outlived:
+        leave(call, code)
     return code
 
 
 def document(status: "Status", output: Json, *, with_output: bool) -> JsonObject:
     """What ``run --json`` prints: the status, and the output."""
     return {**status.document(), "output": output} if with_output else status.document()
+
+
+def _cause(call: Invocation, status: "Status") -> str | None:
+    """The private text of the error, for the person who drove the run at a terminal; pipes are kept for longer."""
+    if status.error is None or not call.out.at_terminal:
+        return None
+    from runwright.engine.reading.moment import moment_of
+    from runwright.engine.rundata import Found, RunData
+
+    with reading(call) as store, moment_of(store.log) as moment:
+        found = RunData(moment.rows, moment.event).read_run_error(status.run_id)
+    return str(found.value) if isinstance(found, Found) else None
 
 
 def _output(call: Invocation, status: "Status") -> Json:

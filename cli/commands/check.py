@@ -31,6 +31,7 @@ def command(call: Invocation, workflow: str, graph: str | None, schema: bool, ba
     from runwright.engine.sources.load import loading
     from runwright.engine.sources.locate import typed_reference
 
+    call.printed.settle()  # from here on user code is at work
     named = call.project if call.flags.project is not None else None
     reference, project = typed_reference(workflow, Path.cwd(), named)
     program: Program | None = None

@@ -42,6 +42,7 @@ def command(
     seconds = None if timeout is None else parse_duration(timeout, "--timeout")
     with reading(call) as store:
         run_ids = list(dict.fromkeys(find_run(call, store, text) for text in runs))
+        call.printed.settle()
         if accept_source:
             _show_changes(call, store, run_ids)
         specs = collect_specs(agents, call.settings, _bound_agents(store, run_ids))
@@ -53,7 +54,7 @@ def command(
             call.out.say(*(f"Carrying on {each}" for each in run_ids))
         return run_ids
 
-    driven = drive(call, build_agents(specs), begin, timeout=seconds, plain="console" in specs.values())
+    driven = drive(call, build_agents(specs, call.asking), begin, timeout=seconds)
     return report(call, driven, with_output=not no_output)
 
 

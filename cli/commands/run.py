@@ -62,7 +62,7 @@ def command(
             _announce(call, launch, run_id)
         return [run_id]
 
-    driven = drive(call, launch.agents, begin, timeout=seconds, plain=launch.console)
+    driven = drive(call, launch.agents, begin, timeout=seconds)
     return report(call, driven, with_output=not no_output)
 
 

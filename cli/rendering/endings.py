@@ -6,22 +6,34 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark, style_of
-from runwright.cli.rendering.statuses import next_lines, took, why
-from runwright.cli.rendering.text import clean
+from runwright.cli.rendering.reasons import shown_word, why
+from runwright.cli.rendering.statuses import next_lines, to_type, took
+from runwright.cli.rendering.text import clean, one_line
 
 if TYPE_CHECKING:
     from runwright.engine.reading.status import Status
 
 
-def ending_lines(status: "Status", now: int) -> list[RenderableType]:
-    """The status with its reason, and what to type where it is not over, or ended badly."""
+def ending_lines(status: "Status", now: int, *, cause: str | None = None) -> list[RenderableType]:
+    """The status with its reason, and what to type where it is not over, or ended badly.
+
+    Args:
+        status: The run.
+        now: UTC in microseconds.
+        cause: The error's own text; private, so only for the person who drove the run.
+    """
+    word = shown_word(status)
     lines: list[RenderableType] = [
-        Text.assemble(
-            mark(status.status), f" after {took(status, now)}", (f"  {clean(status.workflow)} {status.run_id}", QUIET)
-        )
+        Text.assemble(mark(word), f" after {took(status, now)}", (f"  {clean(status.workflow)} {status.run_id}", QUIET))
     ]
-    if reason := why(status):
-        lines.append(Text(f"  {clean(reason)}", style=style_of(status.status)))
-    if status.run_status != "completed":
-        lines += next_lines(status.next)
-    return lines
+    if reason := why(status, now):
+        lines.append(Text(f"  {clean(reason)}", style=style_of(word)))
+    if cause is not None:
+        lines += [Text(f"  {one_line(each, 300)}") for each in telling(cause)]
+    return lines + next_lines(to_type(status))
+
+
+def telling(cause: str) -> list[str]:
+    """The lines of an error's text that tell most: the first, and the last where that is no mere cause of it."""
+    lines = [each for each in cause.splitlines() if each.strip()]
+    return lines[:1] if len(lines) < 2 or lines[-1].startswith("caused by ") else [lines[0], lines[-1]]

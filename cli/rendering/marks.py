@@ -23,6 +23,7 @@ _MARKS: Final = MappingProxyType(
         "waiting": ("◔", HELD),
         "paused": ("‖", HELD),
         "parked": ("‖", HELD),
+        "interrupted": ("‖", HELD),
         "completed": ("✓", GOOD),
         "continued": ("↪", QUIET),
         "failed": ("✗", BAD),

@@ -1,6 +1,7 @@
 """Runs as people see them: one run's facts, the table, and what runs, waits or is stuck."""
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark, style_of
+from runwright.cli.rendering.reasons import is_interrupted, shown_word, why
 from runwright.cli.rendering.tables import plain_table
 from runwright.cli.rendering.text import ago, clean, one_line, plural, span
 
@@ -60,7 +62,7 @@ def runs_table(statuses: Iterable["Status"], now: int) -> Table:
         (
             Text(short_id(each.run_id), style="bold"),
             each.workflow,
-            mark(each.status),
+            mark(shown_word(each)),
             where(each),
             ago(us(each.created_at), now),
             took(each, now),
@@ -76,7 +78,7 @@ def runs_line(status: "Status", now: int) -> Text:
     return Text.assemble(
         (short_id(status.run_id), "bold"),
         "  ",
-        mark(status.status),
+        mark(shown_word(status)),
         "  ",
         clean(status.workflow),
         (f"  {clean(where(status))}" if status.node else "", ""),
@@ -84,27 +86,19 @@ def runs_line(status: "Status", now: int) -> Text:
     )
 
 
-def why(status: "Status") -> str:
-    """Why a run stands where it stands, in words; empty where there is nothing to say."""
-    if status.error is not None:
-        return f"{status.error.code}: {status.error.message}"
-    if status.reason is not None and (status.reason.code != status.status or status.reason.detail):
-        detail = f": {status.reason.detail}" if status.reason.detail else ""
-        return f"{status.reason.code}{detail}"
-    return ""
-
-
 def run_facts(status: "Status", now: int) -> list[RenderableType]:
     """One run's facts: a heading, a few lines, and what to type next."""
-    heading = Text.assemble(mark(status.status), "  ", (clean(status.workflow), "bold"), "  ", (status.run_id, QUIET))
+    heading = Text.assemble(
+        mark(shown_word(status)), "  ", (clean(status.workflow), "bold"), "  ", (status.run_id, QUIET)
+    )
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style=QUIET, no_wrap=True)
     facts.add_column(overflow="fold")
     for name, value in _facts(status, now):
         facts.add_row(name, Text(clean(value)))
     parts: list[RenderableType] = [heading, Padding(facts, (0, 0, 0, 2))]
-    if status.next:
-        parts += [Text("  next", style=QUIET), *next_lines(status.next)]
+    if lines := to_type(status):
+        parts += [Text("  next", style=QUIET), *next_lines(lines)]
     return parts
 
 
@@ -118,7 +112,7 @@ def _facts(status: "Status", now: int) -> list[tuple[str, str]]:
     ]
     if ended is not None:
         facts.insert(3, ("ended", ago(us(ended), now)))
-    if reason := why(status):
+    if reason := why(status, now):
         since = f" (since {ago(us(status.reason.since), now)})" if status.reason is not None else ""
         facts.insert(0, ("why", reason + since))
     if status.effects.ambiguous:
@@ -127,9 +121,15 @@ def _facts(status: "Status", now: int) -> list[tuple[str, str]]:
         facts.append(("restart", f"number {status.restart_number} of {status.root_run_id}"))
     if status.continued_by:
         facts.append(("continued by", status.continued_by))
-    if status.queue_state != status.status:
-        facts.append(("queue", status.queue_state))
     return facts
+
+
+def to_type(status: "Status") -> list[str]:
+    """What to type next: what carries the run on, or shows why it ended badly."""
+    lines = [] if status.run_status == "completed" else list(status.next)
+    if status.error is not None and status.node is not None:
+        lines.append(f"runwright show {status.run_id} {shlex.quote(status.node)}")
+    return lines
 
 
 def next_lines(lines: Sequence[str]) -> list[RenderableType]:
@@ -152,7 +152,7 @@ def overview(statuses: Sequence["Status"], now: int, *, ended: Sequence["Status"
     for each in statuses:
         groups.setdefault(group_of(each), []).append(each)
     parts: list[RenderableType] = []
-    for title in ("Waits for you", "Stuck", "Runs", "Waits", "Queued"):
+    for title in ("Waits for you", "Interrupted", "Stuck", "Runs", "Waits", "Queued"):
         for number, each in enumerate(groups.get(title, ())):
             if number == 0:
                 parts.append(Text(title, style="bold"))
@@ -169,6 +169,8 @@ def group_of(status: "Status") -> str:
     """The group of the overview that a live run belongs to."""
     if status.status in ("ambiguous", "paused") or status.requests:
         return "Waits for you"
+    if is_interrupted(status):
+        return "Interrupted"
     if status.status == "running":
         return "Runs"
     if status.status == "waiting":
@@ -180,8 +182,8 @@ def group_of(status: "Status") -> str:
 
 def _entry(status: "Status", now: int) -> list[RenderableType]:
     parts: list[RenderableType] = [_line(status, us(status.created_at), now)]
-    if reason := why(status):
-        parts.append(Padding(Text(one_line(reason, 300), style=style_of(status.status)), (0, 0, 0, 4)))
+    if reason := why(status, now):
+        parts.append(Padding(Text(one_line(reason, 300), style=style_of(shown_word(status))), (0, 0, 0, 4)))
     return parts + next_lines(status.next[:1])
 
 
@@ -189,7 +191,7 @@ def _line(status: "Status", at: int, now: int) -> Text:
     """One run of the overview on one line."""
     return Text.assemble(
         "  ",
-        mark(status.status),
+        mark(shown_word(status)),
         "  ",
         (short_id(status.run_id), "bold"),
         "  ",

@@ -160,6 +160,26 @@ class Status:
         """Whether the run is over for good."""
         return self.finished_at is not None
 
+    @property
+    def driven(self) -> bool:
+        """Whether a living process holds the store, and can carry the run on."""
+        return self._held
+
+    @property
+    def resting_until(self) -> datetime | None:
+        """When the time is over that the run stands still for; ``None`` where it waits for none."""
+        return moment_or_none(self._standing.due)
+
+    @property
+    def uncertain(self) -> tuple[str, ...]:
+        """The nodes whose manual effects are in application: without their process nobody knows what became of them."""
+        return self._standing.uncertain
+
+    @property
+    def ambiguous_effects(self) -> tuple[str, ...]:
+        """The IDs of the effects that nobody can tell the outcome of."""
+        return self._standing.ambiguous
+
     def document(self) -> JsonObject:
         """The status as a JSON object: every field is there, ``null`` where there is nothing."""
         return status_document(self._standing, held=self._held)

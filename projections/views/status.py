@@ -76,6 +76,9 @@ class Standing:
         ambiguous: Its ambiguous effects, by ID.
         requests: Its requests that are not settled.
         timers: The kinds of timers that are set.
+        due: When the first of those falls due that the run stands still for (UTC microseconds), or ``None``.
+        uncertain: The nodes whose manual effects are in application: without their process nobody can tell whether
+            they happened.
         ready: Whether the last thing known of a worker of it is that it was ready.
         turn_open: Whether a connected coordinator has a turn of it open.
         presentation: State and time of telling people how it ended, or ``None`` before.
@@ -91,6 +94,8 @@ class Standing:
     ambiguous: tuple[str, ...] = ()
     requests: tuple[OpenRequest, ...] = ()
     timers: tuple[str, ...] = ()
+    due: int | None = None
+    uncertain: tuple[str, ...] = ()
     ready: bool = False
     turn_open: bool = False
     presentation: tuple[str, int] | None = None
@@ -121,6 +126,8 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
         raise RunUnknown(run_id)
     terminal = rows.get(TERMINAL, run_id)
     ambiguous = tuple(each.effect for each in rows.find(EFFECTS, run_id=run_id, state="ambiguous"))
+    applying = rows.find(EFFECTS, run_id=run_id, state="applying")
+    timers = rows.find(TIMERS, run_id=run_id)
     return Standing(
         run=run,
         queue_state=queue.state,
@@ -129,7 +136,9 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
         since=queue.since,
         ambiguous=ambiguous,
         requests=tuple(each for each in rows.find(REQUESTS, run_id=run_id) if each.state in UNSETTLED),
-        timers=tuple(each.kind for each in rows.find(TIMERS, run_id=run_id)),
+        timers=tuple(each.kind for each in timers),
+        due=min((each.due for each in timers if each.kind in _AWAITED), default=None),
+        uncertain=tuple(each.path for each in applying if each.contract == "manual"),
         ready=bool(rows.find(WORKERS, run_id=run_id, state="ready")),
         turn_open=turn_open,
         presentation=None if terminal is None else (terminal.presentation, terminal.since),

@@ -1,0 +1,86 @@
+"""Why a run stands still, in sentences for people; machines read the codes (page 05, "park reasons")."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from runwright.cli.rendering.text import ago, local_time, plural
+
+if TYPE_CHECKING:
+    from runwright.engine.reading.status import Status
+
+#: Reasons that go on by themselves while a process drives the run.
+GOES_ON: Final = frozenset({"worker_crashed", "host_stopped", "orphaned"})
+
+#: The one word, and the one sentence, for a run whose process is gone.
+INTERRUPTED: Final = "interrupted"
+_GONE: Final = "interrupted: the process that drove it is gone"
+
+SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "worker_crashed": _GONE,
+        "host_stopped": _GONE,
+        "orphaned": _GONE,
+        "waiting": "it waits",
+        "paused": "somebody paused it",
+        "provider_error": "the agent's provider reported an error",
+        "worker_no_progress": "it was driven again and again, and came no further",
+        "worker_unkillable": "its process cannot be ended",
+        "source_changed": "the workflow's files are not those it was started with",
+        "environment_missing": "something that it needs is not here",
+        "imported": "it came here with its store, and goes on when you say so",
+        "unsupported": "this version of runwright cannot carry it on",
+        "protocol_rejected": "its worker broke the rules of the store, which is a fault of runwright's",
+        "effect_ambiguous": "nobody can tell whether its effect happened",
+    }
+)
+#: Codes that say no more than the sentence beside them.
+_SAID: Final = frozenset({"node_failed", "node_timed_out", "run_timed_out", "cancelled"})
+#: Reasons whose detail the lines to type repeat.
+_LINES_SAY_MORE: Final = frozenset({"effect_ambiguous", "source_changed"})
+
+
+def is_interrupted(status: "Status") -> bool:
+    """Whether a run was under way, and its process is gone."""
+    if status.ended or status.driven or status.run_status != "running" or status.status != "queued":
+        return False
+    return status.queue_state != "parked" or (status.reason is not None and status.reason.code in GOES_ON)
+
+
+def shown_word(status: "Status") -> str:
+    """The one word that people are shown for a run's status."""
+    return INTERRUPTED if is_interrupted(status) else status.status
+
+
+def why(status: "Status", now: int) -> str:
+    """Why a run stands where it stands, in a sentence; empty where there is nothing to say.
+
+    Args:
+        status: The run.
+        now: UTC in microseconds.
+    """
+    if status.error is not None:
+        code = "" if status.error.code in _SAID else f" ({status.error.code})"
+        return f"{status.error.message}{code}"
+    if status.ended:
+        return ""
+    if not status.driven and status.uncertain:
+        places = ", ".join(status.uncertain)
+        return (
+            f"{_GONE}, and nobody can tell whether the effect of {places} happened: "
+            "`resume` will stop there, and ask you to `resolve` it"
+        )
+    if is_interrupted(status):
+        return _GONE
+    if status.resting_until is not None and status.status == "waiting":
+        due = round(status.resting_until.timestamp() * 1_000_000)
+        return f"it waits until {local_time(due, now)} ({ago(due, now)})"
+    if status.requests:
+        return f"it waits for {plural(len(status.requests), 'answer')}"
+    if status.reason is not None:
+        sentence = SENTENCES.get(status.reason.code, status.reason.code)
+        detail = status.reason.detail if status.reason.code not in _LINES_SAY_MORE else None
+        return f"{sentence}: {detail}" if detail else sentence
+    if status.queue_state == "parked" and status.status == "queued":
+        return "what it stopped for is settled; it can go on"
+    return ""
