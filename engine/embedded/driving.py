@@ -237,6 +237,9 @@ class Driving:
         try:
             await self.bridge.wrap(self._holder.transitions.host(FireTimer(run_id=run_id, kind=kind)))
         except StoreError as error:
+            if self._holder.log.failed is not None:
+                self.watch.tell_all()  # the writer serves nobody any more: whoever waits hears why
+                return
             _log.warning("timer %s of run %s was put off: %s", kind, run_id, error.code)
             if not self.stopping.is_set():
                 self._timers.again(run_id, kind, AGAIN)

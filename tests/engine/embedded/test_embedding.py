@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from runwright import AsyncEngine, Context, Engine, JsonObject, StoreInUse, Workflow
+from runwright import AsyncEngine, Context, Engine, JsonObject, StoreInUse, Workflow, seconds
 from runwright.engine.embedded.errors import WrongThread
 from runwright.engine.reading.reader import Reader
 from runwright.eventstore.errors import Forked, StoreError
@@ -273,3 +273,17 @@ def test_a_node_cannot_end_the_loop_of_the_engine(tmp_path: Path, how: str) -> N
     with Engine.open(tmp_path / "state") as engine:
         outcome = engine.run(single(hostile), {}, timeout=60)
         assert (outcome.status, outcome.output) == ("completed", 1)
+
+
+def test_a_store_that_is_gone_is_told_to_whoever_waits_for_a_timer(tmp_path: Path) -> None:
+    """Its file is moved away while nothing but a timer moves the run: the wait ends with the reason."""
+    workflow: Workflow[JsonObject] = Workflow("waits")
+    workflow.entry(workflow.wait("nap", seconds(1)))
+    home = tmp_path / "state"
+    with pytest.raises(StoreError), Engine.open(home) as engine:
+        run_id = engine.start(workflow, {})
+        while engine.status(run_id).status != "waiting":
+            time.sleep(0.001)
+        (home / "log.sqlite").rename(home / "elsewhere")
+        engine.wait(run_id, timeout=60)
+        pytest.fail("the wait ended without a word")
