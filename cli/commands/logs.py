@@ -14,7 +14,10 @@ from runwright.cli.rendering.text import clean
 @click.argument("node", required=False)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the run ends.")
 def command(call: Invocation, run: str, node: str | None, follow: bool) -> None:
-    """What a run's own code wrote."""
+    """What a run's own code wrote: what it printed and logged, and the stderr of its commands.
+
+    Each line with its time and its node. What a program that embeds the engine prints stays on its own streams.
+    """
     from runwright.cli.references import find_run
 
     if follow and call.out.as_json:

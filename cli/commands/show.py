@@ -36,7 +36,8 @@ def command(call: Invocation, run: str, node: str | None, values: bool) -> None:
             if call.out.for_machines:
                 call.out.document(document)
             else:
-                call.out.show(*visits_screen(document, now))
+                own = [each for each in store.effects(run_id) if each.path == node]
+                call.out.show(*visits_screen(document, now, own))
             return
         _show_run(call, store, run_id, now)
 
@@ -61,6 +62,7 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
         return
     from rich.text import Text
 
+    from runwright.cli.rendering.reasons import shown_word
     from runwright.cli.rendering.statuses import run_facts
     from runwright.cli.rendering.timelines import TimelineChart
 
@@ -69,6 +71,8 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
     assert isinstance(timeline, dict)
     specs = {} if definition is None else definition.mounts
     entries = {path: spec.entry for path, spec in specs.items()}
+    if (word := shown_word(status)) != status.status:
+        nodes = [{**each, "state": word} if isinstance(each, dict) and each["current"] else each for each in nodes]
     rows = in_flow_order([each for each in nodes if isinstance(each, dict)], edges, entry, entries)
     entered = {each["mount"]: each for each in document["mounts"] if isinstance(each, dict)}  # type: ignore[union-attr]
     mounts: dict[str, JsonObject] = {

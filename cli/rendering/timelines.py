@@ -14,6 +14,8 @@ from runwright.eventstore.values import Json, JsonObject
 _FILL = {"queued": ("░", QUIET), "running": ("█", BUSY), "waiting": ("▒", HELD)}
 #: The newest visits that are drawn; `--json` has them all.
 _MOST = 60
+#: Microseconds between two nodes that nobody needs to see.
+_NO_TIME = 50_000
 
 
 class TimelineChart:
@@ -25,7 +27,7 @@ class TimelineChart:
     """
 
     def __init__(self, timeline: JsonObject, now: int) -> None:
-        self._visits = cast("list[JsonObject]", timeline["visits"])
+        self._visits = [each for each in cast("list[JsonObject]", timeline["visits"]) if _says_something(each, now)]
         self._dropped = cast(int, timeline["dropped"]) + max(len(self._visits) - _MOST, 0)
         self._now = now
 
@@ -42,14 +44,29 @@ class TimelineChart:
             table.add_column(no_wrap=True)
         table.columns[4].justify = "right"
         for visit, name, own in zip(visits, names, spans, strict=True):
-            running = sum(last - first for _, first, last in own)
-            table.add_row(" ", _sign(visit), Text(name), bar(own, begin, end, width), Text(span(running), style=QUIET))
+            table.add_row(
+                " ",
+                _sign(visit),
+                Text(name),
+                bar(own, begin, end, width),
+                Text(span(_own_time(visit, own)), style=QUIET),
+            )
         if self._dropped:
             yield Text(f"  {self._dropped} older visits are not drawn", style=QUIET)
         yield table
         yield Text.assemble(
             "  ", *(part for word, (fill, style) in _FILL.items() for part in ((fill, style), (f" {word}  ", QUIET)))
         )
+
+
+def _own_time(visit: JsonObject, spans: list[tuple[str, int, int]]) -> int:
+    """How long a node took by itself: its turn had not come while it was queued."""
+    return sum(last - first for phase, first, last in spans if phase != "queued" or visit["node"] is None)
+
+
+def _says_something(visit: JsonObject, now: int) -> bool:
+    """Whether time passed: what lies between two nodes is mostly no time at all."""
+    return visit["node"] is not None or sum(last - first for _, first, last in spans_of(visit, now)) >= _NO_TIME
 
 
 def spans_of(visit: JsonObject, now: int) -> list[tuple[str, int, int]]:

@@ -1,20 +1,31 @@
 """One node's visits, attempts and errors as people see them."""
 
 import json
-from typing import cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark
+from runwright.cli.rendering.statuses import SHORT
 from runwright.cli.rendering.text import clean, local_time, span
 from runwright.cli.rendering.timelines import microseconds
 from runwright.eventstore.values import Json, JsonObject
 
+if TYPE_CHECKING:
+    from runwright.engine.reading.effects import Effect
 
-def visits_screen(document: JsonObject, now: int) -> list[RenderableType]:
-    """Every attempt on a line, its error below it, and its values where they were asked for."""
+
+def visits_screen(document: JsonObject, now: int, effects: "Sequence[Effect]" = ()) -> list[RenderableType]:
+    """Every attempt on a line, its error below it, and its values where they were asked for.
+
+    Args:
+        document: What ``--json`` prints.
+        now: UTC in microseconds.
+        effects: The node's effects: how often each was applied stands below its visit.
+    """
     parts: list[RenderableType] = [
         Text.assemble(
             (clean(str(document["node"])), "bold"), (f"  {document['kind']}  run {document['run_id']}", QUIET)
@@ -26,7 +37,14 @@ def visits_screen(document: JsonObject, now: int) -> list[RenderableType]:
             parts += [_block(name, attempt[name]) for name in ("error", "output") if attempt.get(name) is not None]
             for update in cast("list[JsonObject]", attempt.get("updates", [])):
                 parts.append(_block(f"update {update['key']}", update["update"]))
+        parts += [_effect(each) for each in effects if each.visit == visit["visit"]]
     return parts
+
+
+def _effect(effect: "Effect") -> Text:
+    times = {0: "never applied", 1: "applied once", 2: "applied twice"}
+    words = times.get(effect.applications, f"applied {effect.applications} times")
+    return Text.assemble("      ", mark(effect.state), f"  effect {effect.effect[-SHORT:]}", (f"  {words}", QUIET))
 
 
 def _attempt(visit: JsonObject, attempt: JsonObject, now: int) -> Text:

@@ -184,7 +184,7 @@ def _ambiguous(visit: Visit, cause: str | None = None) -> Parked:
     effect = visit.effect.effect if visit.effect is not None else "EFFECT"
     detail = (
         f"Nobody can tell whether the effect of {visit.path!r} happened. Look, then say so: "
-        f"`runwright resolve {effect[-12:]} done` or `not-done`."
+        f"`runwright resolve {effect[-12:]} done --reason TEXT`, or `not-done`."
     )
     return Parked(park=ParkRun(reason="effect_ambiguous", code="effect_ambiguous", detail=detail), before=settles)
 
