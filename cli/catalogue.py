@@ -9,7 +9,7 @@ from runwright.cli.command import shared_flags
 
 #: Group, then the commands in it: a name, and the module below `runwright.cli.commands` that declares it.
 GROUPS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
-    ("Start", (("run", "run"), ("start", "start"))),
+    ("Start", (("run", "run"), ("start", "start"), ("restart", "restart"))),
     (
         "Look",
         (
@@ -27,6 +27,8 @@ GROUPS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
             ("pause", "pause"),
             ("resume", "resume"),
             ("cancel", "cancel"),
+            ("requests", "requests"),
+            ("answer", "answer"),
             ("effects", "effects"),
             ("effect", "effect"),
             ("resolve", "resolve"),

@@ -31,6 +31,10 @@ _SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
         "not_started": "Run {run} has not started yet.",
         "not_parked": "Run {run} is {state} and does not wait for a resume.",
         "already_terminal": "Run {run} has ended already ({outcome}).",
+        "parent_invalid": "Run {run} cannot be restarted like this ({outcome}).",
+        "human_required": "Only a person can answer request {request} of run {run}.",
+        "input_cleared": "The input of run {run} was erased.",
+        "restart_no_progress": "Run {run} has been restarted without getting anywhere.",
         "still_live": "Run {run} is still live.",
         "paused": "Run {run} is paused.",
         "key_reused": "The key was used before for another command (run {run}).",
@@ -81,6 +85,10 @@ def _changed_sources(evidence: Mapping[str, Json]) -> str:
 def _sentence(code: str, evidence: Mapping[str, Json]) -> str:
     if code == "source_changed":
         return _changed_sources(evidence)
+    if code == "parent_invalid" and "last" in evidence:
+        return f"Run {evidence.get('run')} was carried on by run {evidence['last']}, which can be restarted instead."
+    if code == "parent_invalid" and "node" in evidence:
+        return f"A run cannot be restarted inside a mounted workflow ({evidence['node']})."
     pattern = _SENTENCES.get(code)
     if pattern is None:
         return f"The command was refused ({code.replace('_', ' ')})."

@@ -1,6 +1,6 @@
 """``runwright resume``: carry runs on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -34,6 +34,7 @@ def command(
 
     Whether they are queued, paused, parked or were interrupted. No finished step runs twice. Ctrl-C works as in `run`.
     """
+    from runwright.cli.bound_agents import bound_agents
     from runwright.cli.driving import drive
     from runwright.cli.durations import parse_duration
     from runwright.cli.references import find_run
@@ -45,7 +46,7 @@ def command(
         call.printed.settle()
         if accept_source:
             _show_changes(call, store, run_ids)
-        specs = collect_specs(agents, call.settings, _bound_agents(store, run_ids))
+        specs = collect_specs(agents, call.settings, bound_agents(store, run_ids))
 
     async def begin(engine: "AsyncEngine") -> Sequence[str]:
         for run_id in run_ids:
@@ -74,14 +75,3 @@ def _show_changes(call: Invocation, store: "Reader", run_ids: Sequence[str]) -> 
     for run_id in run_ids:
         for line in source_changes(store, run_id):
             call.out.say(f"  {line}")
-
-
-def _bound_agents(store: "Reader", run_ids: Sequence[str]) -> set[str]:
-    """The names of the executors that the runs were started with."""
-    import json
-
-    names: set[str] = set()
-    for run_id in run_ids:
-        row: Mapping[str, object] = store.query("runs", where=[f"run_id={run_id}"]).items[0]
-        names |= {str(each["name"]) for each in json.loads(str(row["agents"]))}
-    return names

@@ -237,7 +237,7 @@ class AsyncEngine(AsyncSteering):
         self._driving.look(run_id)
 
     async def wait(self, run_id: str, *, until: Until = "finished", timeout: float | None = None) -> Outcome:
-        """Wait for a run.
+        """Wait for a run; one that a child run carries on is followed there.
 
         Args:
             run_id: The run.
@@ -249,6 +249,18 @@ class AsyncEngine(AsyncSteering):
         """
         self._check_usable()
         ends = None if timeout is None else self._holder.clock.monotonic() + timeout
+        look = await self._rest(run_id, until, ends)
+        while look is not None and look.run.continued_by is not None:
+            run_id = look.run.continued_by
+            look = await self._rest(run_id, until, ends)
+        if look is not None and look.run.finished_at is not None:
+            return Outcome.of_ended(look.run, self._holder.reader.history)
+        return await self._read(self._outcome, run_id)
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    async def _rest(self, run_id: str, until: Until, ends: float | None) -> Look | None:
+        """Wait until one run has ended or rests, and answer how it was seen last."""
         look: Look | None = None
         with self._driving.watch.of(run_id) as changed:
             while not self._closed:
@@ -264,11 +276,7 @@ class AsyncEngine(AsyncSteering):
                         await changed.wait()
                 except TimeoutError:
                     break
-        if look is not None and look.run.finished_at is not None:
-            return Outcome.of_ended(look.run, self._holder.reader.history)
-        return await self._read(self._outcome, run_id)
-
-    # --- inside -------------------------------------------------------------------------------------------------
+        return look
 
     async def _resolve(self, workflow: Workflow[Any] | str, surroundings: Surroundings) -> Driven:
         if not isinstance(workflow, str):

@@ -4,14 +4,23 @@ import os
 from collections.abc import Mapping
 
 from runwright.engine.agents.agent import Agent
-from runwright.engine.commands.client import AcceptedSources, CancelRun, ClientCommand, PauseRun, ResumeRun
+from runwright.engine.commands.client import (
+    AcceptedSources,
+    CancelRun,
+    ClientCommand,
+    PauseRun,
+    RestartRun,
+    ResumeRun,
+)
+from runwright.engine.embedded.answering import Answered, Answering
 from runwright.engine.embedded.async_asking import AsyncAsking
 from runwright.engine.embedded.calling import Identity, accepted
-from runwright.engine.embedded.catalog import Catalog
+from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.driving import Driving
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.programs import Programs
 from runwright.engine.embedded.resolving import Resolution, Resolving
+from runwright.engine.identity import new_id
 from runwright.engine.reading.reader import Reader
 from runwright.engine.results import Adopted, Applied
 from runwright.eventstore.errors import Forked, StoreClosed
@@ -40,6 +49,7 @@ class AsyncSteering(AsyncAsking):
         self._driving = Driving(holder, catalog, self._agents, capacity)
         self._programs = Programs(holder, catalog, self._agents, self._driving.bridge)
         self._resolving = Resolving(self._programs)
+        self._answering = Answering(self._programs)
         self._identity = Identity(client, holder.clock, holder.random)
 
     async def pause(self, run_id: str) -> Applied[str] | Adopted[str]:
@@ -68,7 +78,7 @@ class AsyncSteering(AsyncAsking):
         if run.finished_at is not None or (run.started_at is None and self._driving.taken(run_id)):
             return await self._steer(run_id, ResumeRun(run_id=run_id))
         driven = await self._programs.of(run)
-        if run.started_at is None:
+        if run.started_at is None and self._driving.peek(run_id).queue.state != "parked":
             await self._programs.check(run, driven)
             self._driving.take(run_id, driven)
             self._driving.look(run_id)
@@ -115,6 +125,59 @@ class AsyncSteering(AsyncAsking):
         self._driving.look(run.run_id)
         return answer
 
+    async def restart(self, run_id: str, *, at: str | None = None, key: str | None = None, drive: bool = True) -> str:
+        """Run an ended run's workflow afresh, with its root's definition and input.
+
+        Args:
+            run_id: The run that ended.
+            at: The node to begin at, with what had finished before the run last came to it.
+            key: The idempotency key: a repeat with the same key answers the first restart.
+            drive: Whether this engine drives it; otherwise it waits for a `resume`.
+
+        Returns:
+            The new run's ID, committed.
+
+        Raises:
+            NotFound: There is no such run, or it never came to that node.
+            PreflightError: Its workflow cannot be loaded or has changed, or an executor is missing.
+            ConflictError: It is still live, or another run carries it on.
+            RecoveryRequiredError: Its input was erased.
+        """
+        self._check_open()
+        run = self._programs.run(run_id)
+        driven = None
+        if run.finished_at is not None and run.status != "continued":
+            driven = await self._programs.afresh(self._programs.run(run.root))
+        new_run_id = new_id(self._holder.clock.now(), self._holder.random)
+        result = await self._send(RestartRun(run_id=run_id, new_run_id=new_run_id, at=at), key)
+        if drive:
+            self._go_on(result.value, driven)
+        return result.value
+
+    async def answer(self, request_id: str, value: object, *, key: str | None = None, drive: bool = True) -> Answered:
+        """Answer a checkpoint, or an agent's request that no worker is waiting for.
+
+        Args:
+            request_id: The request.
+            value: The answer, of the node's type or JSON of it.
+            key: The idempotency key.
+            drive: Whether this engine drives the run that goes on; otherwise it waits for a `resume`.
+
+        Raises:
+            NotFound: There is no such request.
+            InputInvalid: The answer does not fit the node's type; nothing was written.
+            ConflictError: It was answered otherwise, its run is paused or has ended, or only a person may decide it.
+            RecoveryRequiredError: The workflow has changed since the run was started; the answer is not used up.
+        """
+        self._check_open()
+        request, run = self._programs.request(request_id)
+        command, driven = await self._answering.command(request, run, value)
+        result = await self._send(command, key)
+        self._driving.look(run.run_id)
+        if drive:
+            self._go_on(result.value, driven)
+        return Answered(request_id=request_id, run_id=result.value, adopted=isinstance(result, Adopted))
+
     # --- inside -------------------------------------------------------------------------------------------------
 
     async def _steer(self, run_id: str, command: ClientCommand) -> Applied[str] | Adopted[str]:
@@ -126,6 +189,12 @@ class AsyncSteering(AsyncAsking):
     async def _send(self, command: ClientCommand, key: str | None) -> Applied[str] | Adopted[str]:
         answer = self._holder.transitions.command(self._identity.caller(key), command)
         return accepted(await self._driving.bridge.wrap(answer))
+
+    def _go_on(self, run_id: str, driven: Driven | None) -> None:
+        """Drive a run that a command has just made or released."""
+        if driven is not None:
+            self._driving.take(run_id, driven)
+        self._driving.look(run_id)
 
     def _usable_reader(self) -> Reader:
         self._check_usable()

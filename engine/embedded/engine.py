@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar, overload
 from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.clock import Clock
+from runwright.engine.embedded.answering import Answered
 from runwright.engine.embedded.async_engine import GRACE, AsyncEngine, Until
 from runwright.engine.embedded.background import Background
 from runwright.engine.embedded.driving import CAPACITY
@@ -205,6 +206,14 @@ class Engine:
     ) -> Applied[str] | Adopted[str]:
         """Say what became of an ambiguous effect; its run goes on."""
         return self._call(self._engine.resolve(effect_id, outcome, result=result, reason=reason))
+
+    def restart(self, run_id: str, *, at: str | None = None, key: str | None = None, drive: bool = True) -> str:
+        """Run an ended run's workflow afresh, from the first node or from ``at``; answer the new run's ID."""
+        return self._call(self._engine.restart(run_id, at=at, key=key, drive=drive))
+
+    def answer(self, request_id: str, value: object, *, key: str | None = None, drive: bool = True) -> Answered:
+        """Answer a checkpoint, or an agent's request that no worker is waiting for."""
+        return self._call(self._engine.answer(request_id, value, key=key, drive=drive))
 
     # --- asking -------------------------------------------------------------------------------------------------
 

@@ -11,13 +11,14 @@ from runwright.engine.embedded.bridge import LoopBridge
 from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.preflight import check_agents
-from runwright.engine.errors import AgentMissing, NotFound, PreflightError, RecoveryRequiredError
+from runwright.engine.errors import AgentMissing, NotFound, PreflightError, RecoveryRequiredError, SourceChanged
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import RecoveryRequired
 from runwright.engine.sources.identity import SourceSet
 from runwright.eventstore.errors import StoreClosed
 from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EFFECTS, EffectRow
+from runwright.projections.control.requests import REQUESTS, RequestRow
 from runwright.projections.control.runs import RunRow
 
 T = TypeVar("T")
@@ -62,6 +63,18 @@ class Programs:
                 raise NotFound("effect", effect_id)
             return row, moment.run(row.run_id)
 
+    def request(self, request_id: str) -> tuple[RequestRow, RunRow]:
+        """A request and its run.
+
+        Raises:
+            NotFound: There is no such request.
+        """
+        with moment_of(self._holder.log) as moment:
+            row = moment.rows.get(REQUESTS, request_id)
+            if row is None:
+                raise NotFound("request", request_id)
+            return row, moment.run(row.run_id)
+
     async def load(self, reference: str, project: Path) -> Driven:
         """Load a program by its name, file or import path.
 
@@ -79,20 +92,37 @@ class Programs:
             RecoveryRequiredError: A run that has started has none: it is parked with ``environment_missing``, or
                 its files have changed.
         """
-        known = self._catalog.handed(run) or self._catalog.started_here(run)
-        if known is not None:
-            return known
-        project = Path(run.project) if run.project is not None else Path.cwd()
         try:
-            return await self.load(run.reference, project)
+            return await self.find(run)
         except PreflightError as error:
             if run.started_at is None:
                 raise
             saved = self._holder.reader.sources(run.sources)
-            changed = () if saved is None else SourceSet(saved).changed(project)
+            changed = () if saved is None else SourceSet(saved).changed(_project(run))
             if changed:
                 self._source_changed(run, changed)
             await self._environment_missing(run, error.message)
+
+    async def find(self, run: RunRow) -> Driven:
+        """The same for a run that nothing may be written about.
+
+        Raises:
+            PreflightError: It cannot be loaded.
+        """
+        known = self._catalog.handed(run) or self._catalog.started_here(run)
+        return known or await self.load(run.reference, _project(run))
+
+    async def afresh(self, run: RunRow) -> Driven:
+        """The program of a root that is about to be run again, exactly as it was.
+
+        Raises:
+            PreflightError: It cannot be loaded, it has changed, or an executor is missing.
+        """
+        driven = await self.find(run)
+        if not driven.carries(run):
+            raise SourceChanged(run.workflow, self._differs(run, driven))
+        check_agents(driven.program.definition, self._agents)
+        return driven
 
     async def check(self, run: RunRow, driven: Driven) -> None:
         """Check that a program may carry a run on as it is.
@@ -139,6 +169,10 @@ class Programs:
         if self._holder.log.failed is not None:
             raise self._holder.log.failed
 
+    def difference(self, run: RunRow, driven: Driven) -> dict[str, Json]:
+        """What shows that a program is not the one that a run stands on."""
+        return {"run": run.run_id, "files": list(self._differs(run, driven))}
+
     def _differs(self, run: RunRow, driven: Driven) -> tuple[str, ...]:
         saved = self._holder.reader.sources(run.sources)
         return () if saved is None else SourceSet(saved).differs_from(driven.loaded.sources)
@@ -154,3 +188,7 @@ class Programs:
         await self._bridge.wrap(self._holder.transitions.host(park))
         evidence: dict[str, Json] = {"run": run.run_id, "reference": run.reference, "detail": detail}
         raise RecoveryRequiredError(RecoveryRequired("environment_missing", evidence))
+
+
+def _project(run: RunRow) -> Path:
+    return Path(run.project) if run.project is not None else Path.cwd()

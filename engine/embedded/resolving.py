@@ -42,24 +42,28 @@ class Resolving:
     async def _result(self, effect: EffectRow, run: RunRow, result: object) -> tuple[Json, Json]:
         node = (await self._programs.of(run)).program.nodes.get(effect.path)
         if node is None:
-            return _checked(result, shape_of(Any)), _checked(result, shape_of(Any))
+            return checked(result, shape_of(Any)), checked(result, shape_of(Any))
         declared = node.declaration
         if declared.kind != "shell":
-            stored = _checked(result, node.shape)
+            stored = checked(result, node.shape)
             return stored, stored
         shape = shape_of(ShellResult)
-        stored = _checked(ShellResult("") if result is None else result, shape)
+        stored = checked(ShellResult("") if result is None else result, shape)
         if declared.parse is None:
             return stored, stored
         try:
             value = await asyncio.to_thread(declared.parse, shape.load(stored))
         except Exception:  # noqa: BLE001 - the user's function may raise anything
             raise ActivationFailed(f"the parse function of {effect.path}") from None
-        return stored, _checked(value, node.shape)
+        return stored, checked(value, node.shape)
 
 
-def _checked(result: object, shape: Shape) -> Json:
-    """A result as JSON, of a value of the declared type or of JSON already."""
+def checked(result: object, shape: Shape) -> Json:
+    """A result as JSON, of a value of the declared type or of JSON already.
+
+    Raises:
+        InputInvalid: It does not fit.
+    """
     try:
         document = to_json(result, shape if shape.owns(result) else Any)
         from_json(document, shape)

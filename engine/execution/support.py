@@ -2,7 +2,7 @@
 
 from runwright.engine.graph.definition import Definition
 
-_EXECUTED = frozenset({"compute", "action", "shell", "wait", "agent", "choose"})
+_EXECUTED = frozenset({"compute", "action", "shell", "wait", "agent", "choose", "checkpoint"})
 
 
 def unsupported(definition: Definition) -> list[str]:

@@ -51,6 +51,17 @@ def find_request(moment: Moment, text: str) -> str:
     return _find(moment, REQUESTS, "request", text)
 
 
+def last_of_chain(moment: Moment, run_id: str) -> str:
+    """The run that a continued run's work stands in now.
+
+    Raises:
+        NotFound: There is no such run.
+    """
+    while (after := moment.run(run_id).continued_by) is not None:
+        run_id = after
+    return run_id
+
+
 def _find(moment: Moment, projection: Projection[Any], what: str, text: str) -> str:
     if moment.rows.get(projection, text) is not None:
         return text

@@ -6,7 +6,7 @@ from attrs import frozen
 
 from runwright.engine.reading.moment import moment_of
 from runwright.eventstore.events.event import Content
-from runwright.eventstore.events.node import NodeFinished, NodeStarted
+from runwright.eventstore.events.node import NodeCarried, NodeFinished, NodeStarted
 from runwright.eventstore.events.request import RequestOpened
 from runwright.eventstore.events.run import RunCompleted
 from runwright.eventstore.log import LogReader
@@ -20,7 +20,7 @@ class History:
     Attributes:
         output: Its final output; ``None`` where there is none, or it was erased.
         path: The node paths it started, in order, one for each visit.
-        outputs: The accepted output of each node path's last visit, where that completed.
+        outputs: The accepted output of each node path's last visit, where that completed; carried ones included.
         prompts: The prompts of each node path, in order.
     """
 
@@ -48,6 +48,8 @@ def read_history(log: LogReader, run_id: str) -> History:
             case NodeStarted() as started:
                 if started.attempt == 1:
                     path.append(started.path)
+            case NodeCarried() as carried if carried.output is not None:
+                at[carried.output] = outputs[carried.path] = _carried(log, carried.output)
             case NodeFinished() as finished:
                 outputs.pop(finished.path, None)
                 if finished.outcome == "completed" and finished.output is not None:
@@ -59,6 +61,13 @@ def read_history(log: LogReader, run_id: str) -> History:
             case _:
                 pass
     return History(output=output, path=tuple(path), outputs=outputs, prompts=prompts)
+
+
+def _carried(log: LogReader, position: int) -> Json:
+    """An accepted output that stands in the stream of a run before this one."""
+    recorded = log.event(position)
+    event = None if recorded is None else recorded.event
+    return event.output.value if isinstance(event, NodeFinished) and event.output is not None else None
 
 
 def _text(content: Content) -> str:

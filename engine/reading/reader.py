@@ -189,9 +189,21 @@ class Reader:
             NotFound: There is no such run, or no such output.
             OutputRedacted: It was erased.
         """
+        if visit is None:
+            # A continuation holds what the runs before it reached.
+            run_id = self.last_of_chain(run_id)
         if node is None:
             return run_output(self.log, run_id)
         return node_output(self.log, run_id, node, visit)
+
+    def last_of_chain(self, run_id: str) -> str:
+        """The run that a continued run's work stands in now: itself, where nothing carries it on.
+
+        Raises:
+            NotFound: There is no such run.
+        """
+        with moment_of(self.log) as moment:
+            return find.last_of_chain(moment, run_id)
 
     def logs(self, run_id: str, node: str | None = None) -> Iterator[str]:
         """The lines of a run's private output log, or those of one node.

@@ -26,6 +26,8 @@ class Request:
         schema: The JSON Schema that an answer must meet.
         deadline: When it closes, or ``None``.
         opened_at: When it was asked.
+        presentation: What a checkpoint shows beside its summary.
+        protected: Whether only a person may answer.
     """
 
     request_id: str
@@ -37,6 +39,8 @@ class Request:
     schema: JsonObject
     deadline: datetime | None
     opened_at: datetime
+    presentation: Json = None
+    protected: bool = False
 
     def document(self) -> JsonObject:
         """The request as a JSON object: every field is there."""
@@ -50,6 +54,8 @@ class Request:
             "schema": self.schema,
             "deadline": rfc3339(self.deadline),
             "opened_at": rfc3339(self.opened_at),
+            "presentation": self.presentation,
+            "protected": self.protected,
         }
 
 
@@ -64,9 +70,11 @@ def _request(moment: Moment, row: RequestRow) -> Request:
     recorded = moment.event(row.opened)
     opened = None if recorded is None else recorded.event
     prompt: Json = None
+    presentation: Json = None
     schema: JsonObject = {}
     if isinstance(opened, RequestOpened):
         prompt = None if opened.prompt is None else opened.prompt.value
+        presentation = None if opened.presentation is None else opened.presentation.value
         contract = None if opened.contract is None else opened.contract.value
         schema = contract if isinstance(contract, dict) else {}
     choices = schema.get("enum")
@@ -80,4 +88,6 @@ def _request(moment: Moment, row: RequestRow) -> Request:
         schema=schema,
         deadline=moment_or_none(row.deadline),
         opened_at=as_moment(row.opened_at),
+        presentation=presentation,
+        protected=row.protected,
     )

@@ -265,6 +265,8 @@ def next_lines(of: Standing, allowed: Iterable[str]) -> Iterable[str]:
                 for effect in of.ambiguous:
                     yield f"runwright resolve {effect} done --result JSON --reason TEXT"
                     yield f"runwright resolve {effect} not-done --reason TEXT"
+            case "restart" if of.run.status in ("failed", "timed_out"):
+                yield f"runwright restart {of.run.run_id}"
             case "resume" if of.reason == "source_changed":
                 yield f"runwright resume {of.run.run_id} --accept-source"
             case "resume":

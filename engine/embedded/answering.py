@@ -1,0 +1,79 @@
+"""Answers to requests, checked against the type of the node that asks."""
+
+from typing import Any
+
+from attrs import frozen
+
+from runwright.engine.authoring.conversion import Shape, shape_of, to_json
+from runwright.engine.commands.client import AnswerRequest
+from runwright.engine.decisions.answering import ANSWERED
+from runwright.engine.embedded.catalog import Driven
+from runwright.engine.embedded.programs import Programs
+from runwright.engine.embedded.resolving import checked
+from runwright.engine.errors import InputInvalid, PreflightError, RecoveryRequiredError
+from runwright.engine.results import RecoveryRequired
+from runwright.eventstore.values import Json
+from runwright.projections.control.requests import RequestRow
+from runwright.projections.control.runs import RunRow
+
+
+@frozen(kw_only=True)
+class Answered:
+    """An answer that was accepted.
+
+    Attributes:
+        request_id: The request.
+        run_id: The run that goes on: behind a checkpoint a child of the one that asked.
+        adopted: Whether an equal answer had been accepted before.
+    """
+
+    request_id: str
+    run_id: str
+    adopted: bool = False
+
+
+class Answering:
+    """Makes commands of what people and programs answer."""
+
+    def __init__(self, programs: Programs) -> None:
+        self._programs = programs
+
+    async def command(self, request: RequestRow, run: RunRow, value: object) -> tuple[AnswerRequest, Driven | None]:
+        """The command for an answer, and the program that goes on with it.
+
+        A request that nobody can answer any more is left to the decision, and nothing is loaded for it.
+
+        Raises:
+            InputInvalid: The answer does not fit the node's type.
+            PreflightError: The workflow that knows the type cannot be loaded.
+            RecoveryRequiredError: The workflow has changed since the run was started.
+        """
+        if request.state != "open" or run.finished_at is not None or run.paused or request.kind not in ANSWERED:
+            return AnswerRequest(request=request.request, value=await self._late(request, run, value)), None
+        driven = await self._programs.find(run)
+        node = driven.program.nodes.get(request.path)
+        if node is None or not driven.carries(run):
+            raise RecoveryRequiredError(RecoveryRequired("source_changed", self._programs.difference(run, driven)))
+        command = AnswerRequest(
+            request=request.request,
+            value=_whole(value, node.shape),
+            sources=driven.sources,
+            definition=driven.digest,
+        )
+        return command, driven
+
+    async def _late(self, request: RequestRow, run: RunRow, value: object) -> Json:
+        """An answer that nobody waits for, as JSON; written like the one that was accepted, to tell them apart."""
+        plain = checked(value, shape_of(Any))
+        if request.state != "accepted":
+            return plain
+        try:
+            node = (await self._programs.find(run)).program.nodes.get(request.path)
+            return plain if node is None else _whole(value, node.shape)
+        except (PreflightError, InputInvalid):
+            return plain
+
+
+def _whole(value: object, shape: Shape) -> Json:
+    """An answer as it is stored: with everything that its type fills in."""
+    return to_json(shape.load(checked(value, shape)), shape)

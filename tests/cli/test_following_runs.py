@@ -1,0 +1,136 @@
+"""Requests, answers and restarts on the command line: documents, words, and what is typed at a terminal."""
+
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runwright.cli.answers import read_answer
+from runwright.cli.failures import Refused
+from support.command_line import CommandLine
+from support.golden import check
+
+FLOWS = Path(__file__).parent / "flows"
+
+
+@pytest.fixture
+def review(cli: CommandLine) -> CommandLine:
+    """A command line with a workflow that asks a person."""
+    shutil.copy(FLOWS / "review.py", cli.project / "review.py")
+    return cli
+
+
+class Terminal(io.StringIO):
+    """Somebody types at it."""
+
+    def isatty(self) -> bool:
+        """A person sits there."""
+        return True
+
+
+def test_the_shapes_of_requests_answers_and_restarts(review: CommandLine, tmp_path: Path) -> None:
+    """What a program gets from each of them, and what a waiting and a continued run are shown as."""
+    check("requests_none", review("requests", "--json").document, tmp_path)
+    check("run_waiting", review("run", "review.py", "--json", code=5).document, tmp_path)
+    check("requests", review("requests", "@last", "--json").document, tmp_path)
+    parent = review.run_id()
+    check("answer", review("answer", parent, '{"word": "no"}', "--json").document, tmp_path)
+    check("status_continued", review("status", parent, "--json").document, tmp_path)
+    child = review.run_id()
+    check("status_continuation", review("status", child, "--json").document, tmp_path)
+    assert review("resume", child, "--json", code=1).document["status"] == "failed"
+    check("restart", review("restart", child, "--json").document, tmp_path)
+    check("status_restart", review("status", "@last", "--json").document, tmp_path)
+    check("restart_conflict", review("restart", parent, "--json", code=3).document, tmp_path)
+    at = review("restart", child, "--at", "publish", "--json").document["run_id"]
+    check("show_restart_at", review("show", at, "--json").document, tmp_path)
+
+
+def test_a_review_from_the_first_word_to_the_last(review: CommandLine) -> None:
+    """`run` says what to type; `answer` takes the run's name; `wait`, `output` and `resume` follow the chain."""
+    waiting = review("run", "review.py", "-s", "name=X", code=5)
+    assert "runwright answer" in waiting.err
+    parent = review.run_id()
+    assert "May the draft go out?" in review("requests").out
+    assert "draft of X" in review("requests", parent).out
+    assert "runwright answer" in review("status").out
+    accepted = review("answer", "@last", '{"word": "yes", "note": "good"}').err
+    child = review.run_id()
+    assert child in accepted
+    assert f"runwright resume {child}" in accepted
+    assert review("resume", child).out == "draft of X: good\n"
+    assert review("output", parent).out == "draft of X: good\n"
+    assert review("output", parent, "draft").out == "draft of X\n"
+    review("wait", parent)
+    assert review("requests").err == "Nothing waits for an answer.\n"
+    refused = review("answer", parent, "{}", code=3).err
+    assert "waits for no answer" in refused
+
+
+def test_an_answer_is_asked_for_at_a_terminal_until_it_fits(
+    review: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without VALUE it shows the question and what an answer has to be, and asks again."""
+    review("run", "review.py", code=5)
+    assert review("answer", "@last", code=2).err.startswith("error: There is no VALUE")
+    typed = Terminal("perhaps\n" + '{"word": "perhaps"}\n' + '{"word": "yes"}\n')
+    answer = review.ask
+    monkeypatch.setattr("support.command_line.io.TextIOWrapper", lambda _: typed)
+    told = answer("answer", "@last")
+    assert told.code == 0, told.err
+    assert "May the draft go out?" in told.err
+    assert "$.word" in told.err
+    assert told.err.count("answer> ") == 3
+    assert "Accepted" in told.err
+
+
+def test_an_answer_that_is_given_twice_or_comes_too_late(review: CommandLine) -> None:
+    """The same one is adopted; another one names the run that carries on."""
+    review("run", "review.py", code=5)
+    request = review("requests", "--json").document["items"][0]["request_id"]
+    first = review("answer", request, '{"word": "yes"}', "--json").document
+    again = review("answer", request, '{"word": "yes", "note": ""}', "--json").document
+    assert (again["result"], again["run_id"]) == ("adopted", first["run_id"])
+    late = review("answer", request[-8:], '{"word": "no"}', code=3)
+    assert "error:" in late.err
+
+
+def test_a_restart_at_a_node_that_there_is_not(review: CommandLine) -> None:
+    """A name that the workflow does not have, or that the run never came to, is a wrong name."""
+    review("run", "review.py", code=5)
+    parent = review.run_id()
+    review("restart", parent, code=3)
+    review("cancel", parent)
+    review("restart", parent, "--at", "nothing", code=2)
+    review("restart", parent, "--at", "publish", code=2)
+    restarted = review("restart", parent, "--at", "approve").out.strip()
+    assert review("resume", restarted, code=5).out == ""
+    assert [each["path"] for each in review("requests", restarted, "--json").document["items"]] == ["approve"]
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "value"),
+    [
+        ("yes", {"type": "string"}, "yes"),
+        ('"yes"', {"type": "string"}, '"yes"'),
+        ("a", {"enum": ["a", "b"]}, "a"),
+        ("12", {"type": "integer"}, 12),
+        ("12", {}, 12),
+        ("twelve", {}, "twelve"),
+        ("null", {"anyOf": [{"type": "string"}, {"type": "null"}]}, None),
+        ("word", {"anyOf": [{"type": "string"}, {"type": "null"}]}, "word"),
+        ('{"a": 1}', {"type": "object"}, {"a": 1}),
+    ],
+)
+def test_what_is_typed_is_read_by_what_is_asked_for(text: str, schema: dict[str, object], value: object) -> None:
+    """A text where a text is asked for, else JSON, and a text where it may be either."""
+    assert read_answer(text, schema) == value  # type: ignore[arg-type]  # literal schemas
+
+
+def test_what_is_no_json_is_refused_where_no_text_may_stand() -> None:
+    """The sentence says where, and never what was typed."""
+    with pytest.raises(Refused) as refused:
+        read_answer("secret", {"type": "integer"})
+    assert refused.value.failure.code == "input_invalid"
+    assert "secret" not in refused.value.failure.message
