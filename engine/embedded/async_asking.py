@@ -41,6 +41,10 @@ class AsyncAsking:
         """A run's status; raises `NotFound` where there is none."""
         return await self._read(self.reader.status, run_id)
 
+    async def session_status(self, session: str) -> Status:
+        """The status of the run that holds a session, else of its latest; raises `NotFound` where it has none."""
+        return await self._read(self.reader.session_status, session)
+
     async def output(self, run_id: str, node: str | None = None) -> Json:
         """A run's final output, or a node's last accepted one; raises as `Reader.output`."""
         return await self._read(self.reader.output, run_id, node)

@@ -127,6 +127,7 @@ class AsyncEngine(AsyncSteering):
         input: JsonObject,
         *,
         key: str | None = None,
+        session: str | None = None,
         surroundings: Surroundings | None = None,
         drive: bool = True,
     ) -> str: ...
@@ -137,6 +138,7 @@ class AsyncEngine(AsyncSteering):
         input: I,
         *,
         key: str | None = None,
+        session: str | None = None,
         surroundings: Surroundings | None = None,
         drive: bool = True,
     ) -> str: ...
@@ -146,6 +148,7 @@ class AsyncEngine(AsyncSteering):
         input: object,
         *,
         key: str | None = None,
+        session: str | None = None,
         surroundings: Surroundings | None = None,
         drive: bool = True,
     ) -> str:
@@ -155,6 +158,7 @@ class AsyncEngine(AsyncSteering):
             workflow: The workflow, or how it is named: a file, a name, an import path.
             input: Its input; JSON where the workflow is only named.
             key: The idempotency key: a repeat with the same key and input answers the first run.
+            session: The conversation that starts it: the run holds it, and begins at its next idle boundary.
             surroundings: Where it is started; by default the current folder.
             drive: Whether this engine drives it; otherwise it waits for a `resume`.
 
@@ -163,7 +167,7 @@ class AsyncEngine(AsyncSteering):
 
         Raises:
             PreflightError: It cannot be started; nothing was written.
-            ConflictError: The key was used for something else.
+            ConflictError: The key was used for something else, or another run holds the session.
         """
         self._check_open()
         surroundings = surroundings or Surroundings(cwd=Path.cwd())
@@ -176,6 +180,7 @@ class AsyncEngine(AsyncSteering):
             agents=self._agents,
             surroundings=surroundings,
             typed=not isinstance(workflow, str),
+            session=session,
         )
         result = await self._send(command, key)
         if not drive:

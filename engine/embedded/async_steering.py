@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from runwright.engine.agents.agent import Agent
 from runwright.engine.commands.client import (
@@ -12,6 +13,7 @@ from runwright.engine.commands.client import (
     RestartRun,
     ResumeRun,
 )
+from runwright.engine.commands.session import QueueFollowUp, SessionCommand, SessionView
 from runwright.engine.embedded.answering import Answered, Answering
 from runwright.engine.embedded.async_asking import AsyncAsking
 from runwright.engine.embedded.calling import Identity, accepted
@@ -124,6 +126,42 @@ class AsyncSteering(AsyncAsking):
         answer = await self._send(command, None)
         self._driving.look(run.run_id)
         return answer
+
+    async def tell_session(self, command: SessionCommand) -> Applied[Any] | Adopted[Any]:
+        """Hand in what a session's coordinator reports or asks; runs about which it changed something go on.
+
+        Raises:
+            ConflictError: Another coordinator has the session, or another fact stands in the way.
+        """
+        self._check_usable()
+        answer = self._holder.transitions.session(command, actor=f"client:{self._identity.client}")
+        result: Applied[Any] | Adopted[Any] = accepted(await self._driving.bridge.wrap(answer))
+        for run_id in getattr(result.value, "touched", ()):
+            self._driving.look(run_id)
+        return result
+
+    async def session_view(self, session: str) -> SessionView:
+        """A session as its coordinator sees it: who holds it, its open turn, its current message."""
+        self._check_usable()
+        return await self._driving.bridge.wrap(self._holder.transitions.view(session))
+
+    async def follow_up(
+        self, run_id: str, text: str, *, session: str, key: str | None = None
+    ) -> Applied[str] | Adopted[str]:
+        """Have a text sent to a live run's own session once the run has completed.
+
+        Args:
+            run_id: The run.
+            text: Up to 64 KiB.
+            session: The run's own session.
+            key: The idempotency key.
+
+        Raises:
+            NotFound: There is no such run of that session.
+            ConflictError: It has ended.
+        """
+        self._check_usable()
+        return await self._send(QueueFollowUp(run_id=run_id, session=session, text=text), key)
 
     async def restart(self, run_id: str, *, at: str | None = None, key: str | None = None, drive: bool = True) -> str:
         """Run an ended run's workflow afresh, with its root's definition and input.

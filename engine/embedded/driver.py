@@ -153,7 +153,9 @@ class Driver:
             run, state, refusal = await asyncio.to_thread(self._read, run_id, scratch)
             if refusal is not None:
                 raise CommandRefused(refusal)
-            if not driven.carries(run):
+            waited = run.session is not None and run.started_at is None
+            moved = await asyncio.to_thread(self._moved, run) if waited else ()
+            if moved or not driven.carries(run):
                 await self._refuse(run, driven, port)
                 return
         with OutputLog(scratch.with_name("output.log")) as log:
@@ -182,9 +184,16 @@ class Driver:
             end = FailRun(outcome="failed", code=error.code, phase="load", message=error.message)
         await port.transact([end, ExitWorker(outcome="failed", phase="load", code=error.code)])
 
+    def _moved(self, run: RunRow) -> tuple[str, ...]:
+        """The files that changed while a run waited for its session; one that has started stands on what it loaded."""
+        saved = self._holder.reader.sources(run.sources) if run.started_at is None else None
+        return () if saved is None else SourceSet(saved).changed(Path(run.project or Path.cwd()))
+
     def _changed(self, run: RunRow, driven: Driven) -> tuple[str, ...]:
         saved = self._holder.reader.sources(run.sources)
-        return () if saved is None else SourceSet(saved).differs_from(driven.loaded.sources)
+        if saved is None:
+            return ()
+        return SourceSet(saved).differs_from(driven.loaded.sources) or self._moved(run)
 
     async def _put_away(self, authority: Authority | None, observed: RecordExit | None) -> None:
         """Have the worker's end recorded, by itself or as observed; a store that cannot take it now is asked again."""

@@ -16,6 +16,7 @@ from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.driver import Driver
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.preflight import check_agents
+from runwright.engine.embedded.presentation import Presenting
 from runwright.engine.embedded.scheduler import Scheduler
 from runwright.engine.embedded.timers import Timers
 from runwright.engine.embedded.watch import Watch
@@ -50,7 +51,7 @@ class Look:
             return False
         if self.queue.owner is not None or self.queue.eligible:
             return True
-        return any(each.kind != "run" for each in self.timers)
+        return any(each.kind not in ("run", "delivery") for each in self.timers)
 
 
 class Driving:
@@ -73,6 +74,9 @@ class Driving:
         self._agents = agents
         self._driver = Driver(holder, self.bridge, agents, self.stopping)
         self._timers = Timers(holder.clock, loop, self._due)
+        self._presenting = Presenting(holder, self.bridge, catalog)
+        #: Runs whose end owes their session a message.
+        self._in_sessions: set[str] = set()
         self._scheduler = Scheduler(capacity=capacity, drive=self._drive, after=self._ended)
         #: Runs that somebody asked this engine to drive, with their programs.
         self._taken: dict[str, Driven] = {}
@@ -91,13 +95,16 @@ class Driving:
             self._timers.set(timer.run_id, timer.kind, timer.due, absolute=timer.absolute)
         for row in sorted(eligible, key=lambda row: row.order):
             self.look(row.run_id)
+        self._presenting.begin()
 
     def queued(self, command: QueueRun, driven: Driven) -> None:
         """Drive a run that was just queued here."""
         run_id = command.run_id
         self._taken[run_id] = driven
-        self._queued[run_id] = command
-        if command.timeout is not None:
+        if command.session is None:
+            self._queued[run_id] = command
+        if command.timeout is not None or command.session is not None:
+            # It has a timer, or waits for its session's idle boundary, before which its files may change.
             self.look(run_id)
         else:
             self._scheduler.submit(run_id, self._holder.log.head().position)
@@ -131,6 +138,8 @@ class Driving:
         """
         look = self.peek(run_id)
         run, queue = look.run, look.queue
+        if run.session is not None:
+            self._in_sessions.add(run_id)
         self._timers.keep(run_id, frozenset(each.kind for each in look.timers))
         for each in look.timers:
             self._timers.set(run_id, each.kind, each.due, absolute=each.absolute)
@@ -157,6 +166,7 @@ class Driving:
         """Stop driving a run that was just ended by a command; its worker ends what it started."""
         self._timers.keep(run_id, frozenset())
         self._scheduler.interrupt(run_id)
+        self._in_sessions.add(run_id)  # whoever ended it did not say whether it has one
         self._forget(run_id)
         self.watch.tell(run_id)
 
@@ -164,6 +174,7 @@ class Driving:
         """Take nothing more, let every run stop at its next boundary, and end those that take too long."""
         self.stopping.set()
         self._timers.close()
+        await self._presenting.stop()
         self._scheduler.stop()
         await self._scheduler.drain(grace)
         if self._tasks:
@@ -200,6 +211,9 @@ class Driving:
     def _forget(self, run_id: str) -> None:
         self._taken.pop(run_id, None)
         self._queued.pop(run_id, None)
+        if run_id in self._in_sessions:
+            self._in_sessions.discard(run_id)
+            self._presenting.due(run_id)
 
     def _drivable(self, run: RunRow) -> bool:
         """Whether there is a program for a run that may go on."""

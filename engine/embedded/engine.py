@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar, overload
 from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.clock import Clock
+from runwright.engine.commands.session import SessionCommand, SessionView
 from runwright.engine.embedded.answering import Answered
 from runwright.engine.embedded.async_engine import GRACE, AsyncEngine, Until
 from runwright.engine.embedded.background import Background
@@ -132,6 +133,7 @@ class Engine:
         input: JsonObject,
         *,
         key: str | None = None,
+        session: str | None = None,
         surroundings: Surroundings | None = None,
         drive: bool = True,
     ) -> str: ...
@@ -142,6 +144,7 @@ class Engine:
         input: I,
         *,
         key: str | None = None,
+        session: str | None = None,
         surroundings: Surroundings | None = None,
         drive: bool = True,
     ) -> str: ...
@@ -151,11 +154,14 @@ class Engine:
         input: Any,
         *,
         key: str | None = None,
+        session: str | None = None,
         surroundings: Surroundings | None = None,
         drive: bool = True,
     ) -> str:
         """Queue a run durably, and drive it in the background; answer its ID."""
-        return self._call(self._engine.start(workflow, input, key=key, surroundings=surroundings, drive=drive))
+        return self._call(
+            self._engine.start(workflow, input, key=key, session=session, surroundings=surroundings, drive=drive)
+        )
 
     @overload
     def run(
@@ -207,6 +213,18 @@ class Engine:
         """Say what became of an ambiguous effect; its run goes on."""
         return self._call(self._engine.resolve(effect_id, outcome, result=result, reason=reason))
 
+    def tell_session(self, command: SessionCommand) -> Applied[Any] | Adopted[Any]:
+        """Hand in what a session's coordinator reports or asks."""
+        return self._call(self._engine.tell_session(command))
+
+    def session_view(self, session: str) -> SessionView:
+        """A session as its coordinator sees it: who holds it, its open turn, its current message."""
+        return self._call(self._engine.session_view(session))
+
+    def follow_up(self, run_id: str, text: str, *, session: str, key: str | None = None) -> Applied[str] | Adopted[str]:
+        """Have a text sent to a live run's own session once the run has completed."""
+        return self._call(self._engine.follow_up(run_id, text, session=session, key=key))
+
     def restart(self, run_id: str, *, at: str | None = None, key: str | None = None, drive: bool = True) -> str:
         """Run an ended run's workflow afresh, from the first node or from ``at``; answer the new run's ID."""
         return self._call(self._engine.restart(run_id, at=at, key=key, drive=drive))
@@ -220,6 +238,10 @@ class Engine:
     def status(self, run_id: str) -> Status:
         """A run's status."""
         return self.reader.status(run_id)
+
+    def session_status(self, session: str) -> Status:
+        """The status of the run that holds a session, else of its latest."""
+        return self.reader.session_status(session)
 
     def output(self, run_id: str, node: str | None = None) -> Json:
         """A run's final output, or a node's last accepted one."""

@@ -53,6 +53,7 @@ def prepare(
     agents: Mapping[str, Agent],
     surroundings: Surroundings,
     typed: bool,
+    session: str | None = None,
 ) -> QueueRun:
     """Check a start and work out the command that queues it.
 
@@ -63,6 +64,7 @@ def prepare(
         agents: The executors by name.
         surroundings: Where it is started.
         typed: Whether ``value`` may be a value of the declared type, and not only JSON.
+        session: The conversation that starts it.
 
     Raises:
         Unsupported: This version does not execute a part of it.
@@ -85,6 +87,7 @@ def prepare(
         input=document,
         max_steps=definition.max_steps,
         timeout=_time_limit(driven.program, document, run_id, surroundings.cwd),
+        session=session,
         project=str(surroundings.project or driven.loaded.project),
         cwd=str(surroundings.cwd),
         interpreter=surroundings.interpreter,

@@ -87,6 +87,7 @@ class _Compiler:
             dynamic_timeout=dynamic,
             input_schema=schema_of(root.input),
             presentation=root.instructions,
+            dynamic_presentation=bool(root.presenters),
         )
         return Program(
             definition=definition,

@@ -165,6 +165,7 @@ class Definition:
         dynamic_timeout: The run's limit is a function, worked out at the start.
         input_schema: The JSON Schema of the input.
         presentation: The instructions for presenting the result, or ``None``.
+        dynamic_presentation: They are a function's, worked out after the end.
     """
 
     workflow: str
@@ -181,6 +182,7 @@ class Definition:
     dynamic_timeout: bool = False
     input_schema: JsonObject = field(factory=dict)
     presentation: str | None = None
+    dynamic_presentation: bool = False
 
     def snapshot(self) -> JsonObject:
         """The definition as a JSON object, whole."""

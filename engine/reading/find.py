@@ -7,6 +7,7 @@ from runwright.engine.errors import AmbiguousId, NotFound
 from runwright.engine.reading.moment import Moment
 from runwright.projections.control.effects import EFFECTS
 from runwright.projections.control.requests import REQUESTS
+from runwright.projections.control.reservations import RESERVATIONS
 from runwright.projections.control.runs import RUNS
 from runwright.projections.projection import Projection
 from runwright.projections.query import Condition, Query
@@ -39,6 +40,22 @@ def find_run(moment: Moment, text: str, *, project: str | None = None) -> str:
             raise NotFound("run", text)
         return str(found[0]["run_id"])
     return _find(moment, RUNS, "run", text)
+
+
+def find_in_session(moment: Moment, session: str) -> str:
+    """The ID of the run that holds a session, else of the latest that did.
+
+    Raises:
+        NotFound: No run was ever started in it.
+    """
+    holding = moment.rows.find(RESERVATIONS, session=session)
+    if holding:
+        return holding[0].run_id
+    where = (Condition("session", "=", session),)
+    found = moment.query(Query(projection=RUNS, where=where, sort=(("run_id", True),), limit=1)).items
+    if not found:
+        raise NotFound("run of session", session)
+    return str(found[0]["run_id"])
 
 
 def find_effect(moment: Moment, text: str) -> str:

@@ -132,6 +132,16 @@ class Reader:
         with moment_of(self.log) as moment:
             return moment.status(run_id, held=held)
 
+    def session_status(self, session: str) -> Status:
+        """The status of the run that holds a session, else of its latest.
+
+        Raises:
+            NotFound: No run was ever started in that session.
+        """
+        held = is_held(self.log)
+        with moment_of(self.log) as moment:
+            return moment.status(find.find_in_session(moment, session), held=held)
+
     def runs(
         self,
         *,
