@@ -4,11 +4,15 @@ import os
 import stat
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from runwright.eventstore.errors import UnsafeHome
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def _absolute(path: Path) -> Path:
+    return path.absolute()
 
 
 @frozen
@@ -16,10 +20,10 @@ class Home:
     """The places of the store's files in one state directory.
 
     Attributes:
-        path: The directory.
+        path: The directory; absolute, because the process may change its own while the store is open.
     """
 
-    path: Path
+    path: Path = field(converter=_absolute)
 
     @property
     def log(self) -> Path:

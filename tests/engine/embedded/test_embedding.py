@@ -287,3 +287,17 @@ def test_a_store_that_is_gone_is_told_to_whoever_waits_for_a_timer(tmp_path: Pat
         (home / "log.sqlite").rename(home / "elsewhere")
         with pytest.raises(StoreError):
             engine.wait(run_id, timeout=60)
+
+
+def test_a_node_may_change_the_folder_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that was opened by a relative name stays where it is."""
+    monkeypatch.chdir(tmp_path)
+
+    def elsewhere(ctx: Context[JsonObject]) -> str:
+        os.chdir("/")
+        return str(ctx.scratch)
+
+    with Engine.open("state") as engine:
+        assert Path(str(engine.run(single(elsewhere), {}).output)).is_relative_to(tmp_path / "state")
+        assert engine.run(single(lambda ctx: 2), {}).output == 2
+        assert engine.verify().ok
