@@ -18,6 +18,7 @@ from runwright.projections import errors as projection_errors
 from runwright.projections.layout import CONTROL
 
 REFERENCE = Path(__file__).parent / "reference"
+TRANSITIONS = runpy.run_path(str(Path(__file__).with_name("transition_tables.py")))
 COMMAND_LINE = runpy.run_path(str(Path(__file__).with_name("command_line.py")))
 
 _EVENTS_HEAD = """\
@@ -115,6 +116,7 @@ PAGES = {
     "events.md": events_reference,
     "errors.md": errors_reference,
     "cli.md": COMMAND_LINE["cli_reference"],
+    "transitions.md": TRANSITIONS["transitions_reference"],
     "settings.md": COMMAND_LINE["settings_reference"],
 }
 
