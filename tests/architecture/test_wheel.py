@@ -23,7 +23,7 @@ def test_wheel_holds_every_module_and_nothing_else(tmp_path: Path) -> None:
         for path in (ROOT / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert shipped == written | {"runwright/__init__.py", "runwright/py.typed"}
+    assert shipped == written | {"runwright/__init__.py", "runwright/testing.py", "runwright/py.typed"}
 
 
 def test_nothing_lands_beside_the_package(tmp_path: Path) -> None:

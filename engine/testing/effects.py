@@ -1,0 +1,149 @@
+"""Effects that a test stands in for: nothing happens, and what would have happened is kept for after a crash."""
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+from runwright.engine.authoring.conversion import shape_of
+from runwright.engine.authoring.observations import Absent, Present
+from runwright.engine.authoring.outputs import return_type
+from runwright.engine.authoring.shell import ShellResult
+from runwright.engine.execution.commands import from_request
+from runwright.engine.execution.effects import Effect
+from runwright.engine.execution.failures import NodeFailure
+from runwright.engine.execution.runners.shell import bad_end
+from runwright.engine.execution.visit import Visit
+from runwright.engine.execution.walk import Walk
+from runwright.engine.testing.scripts import NoMore, Script
+from runwright.engine.testing.virtual_time import VirtualLoop
+from runwright.eventstore.values import Json
+
+
+class World:
+    """What the effects of a test's run did, whatever the log says.
+
+    Args:
+        find: The stand-in of a path.
+        missing: Told of an effect that the test has nothing for.
+    """
+
+    def __init__(self, find: Callable[[str], Script | None], missing: Callable[[str, str], None]) -> None:
+        self._find = find
+        self._missing = missing
+        #: The stored result of each effect that happened, by path and visit, and how often it did.
+        self.results: dict[tuple[str, int], Json] = {}
+        self.happened: dict[tuple[str, int], int] = {}
+
+    def stand_in(self, walk: Walk, visit: Visit, effect: Effect) -> Effect:
+        """What takes an effect's place."""
+        return _StandIn(self, walk, visit, effect)
+
+    async def apply(self, walk: Walk, visit: Visit, effect: Effect, request: Json) -> Json:
+        """Let an effect happen, or what stands in for it."""
+        script = self._find(visit.path)
+        if script is None:
+            return await self._never(visit, "is about to have its effect, and nothing stands in for it")
+        script.asked += 1
+        if script.real:
+            loop = cast(VirtualLoop, asyncio.get_running_loop())
+            with loop.real():
+                result = await effect.apply(request)
+        else:
+            try:
+                value = await self._value(script, walk, visit, request)
+            except NoMore:
+                return await self._never(visit, f"had its effect {script.asked - 1} times, and has no result left")
+            try:
+                result = effect.present(_shell_result(value) if visit.spec.kind == "shell" else value)
+            except NodeFailure as error:
+                return await self._never(visit, f"has a stand-in that does not fit it ({error.failure.error})")
+            if visit.spec.kind == "shell":
+                _check_exit(cast(dict[str, Json], result), request)
+        key = (visit.path, visit.number)
+        self.results[key] = result
+        self.happened[key] = self.happened.get(key, 0) + 1
+        return result
+
+    async def observe(self, visit: Visit, effect: Effect, request: Json) -> object:
+        """Look whether an effect happened: reality is asked, and a stand-in knows."""
+        script = self._find(visit.path)
+        if script is not None and script.real:
+            return await effect.observe(request)
+        if (visit.path, visit.number) in self.results:
+            return Present(_Stored(self.results[visit.path, visit.number]))
+        return Absent()
+
+    async def _value(self, script: Script, walk: Walk, visit: Visit, request: Json) -> object:
+        if script.function is not None:
+            arguments = _arguments(visit, request)
+            return await walk.call(visit, script.function, visit.context, *arguments)
+        value = script.answer((visit.path, visit.number, visit.attempt))
+        if isinstance(value, BaseException):
+            return await walk.call(visit, _raising(value))
+        return value
+
+    async def _never(self, visit: Visit, said: str) -> Json:
+        self._missing(visit.path, said)
+        return cast(Json, await asyncio.get_running_loop().create_future())
+
+
+class _Stored:
+    """A result as it is stored already."""
+
+    def __init__(self, value: Json) -> None:
+        self.value = value
+
+
+class _StandIn:
+    """An effect whose request and output are worked out as ever; only what it does is stood in for."""
+
+    def __init__(self, world: World, walk: Walk, visit: Visit, effect: Effect) -> None:
+        self._world = world
+        self._walk = walk
+        self._visit = visit
+        self._effect = effect
+
+    async def request(self) -> Json:
+        return await self._effect.request()
+
+    async def restate(self, saved: Json) -> Json:
+        return await self._effect.restate(saved)
+
+    async def apply(self, request: Json) -> Json:
+        return await self._world.apply(self._walk, self._visit, self._effect, request)
+
+    async def observe(self, request: Json) -> object:
+        return await self._world.observe(self._visit, self._effect, request)
+
+    def present(self, result: object) -> Json:
+        return result.value if isinstance(result, _Stored) else self._effect.present(result)
+
+    async def output(self, result: Json) -> Json:
+        return await self._effect.output(result)
+
+
+def _arguments(visit: Visit, request: Json) -> tuple[object, ...]:
+    """What a function that stands in gets after the context: what the effect itself would have got."""
+    if visit.spec.kind == "shell":
+        return (from_request(request),)
+    if visit.declaration.request is None:
+        return ()
+    return (shape_of(return_type(visit.declaration.request)).load(request),)
+
+
+def _shell_result(value: object) -> object:
+    return ShellResult(value) if isinstance(value, str) else value
+
+
+def _check_exit(result: dict[str, Json], request: Json) -> None:
+    """What a program's exit code means does not depend on whether there was a program."""
+    code = result["exit_code"]
+    if isinstance(code, int) and (code < 0 or (from_request(request).check and code != 0)):
+        raise NodeFailure(bad_end(code, str(result["stderr"])))
+
+
+def _raising(error: BaseException) -> Callable[[], object]:
+    def raises() -> object:
+        raise error
+
+    return raises

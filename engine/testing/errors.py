@@ -1,0 +1,67 @@
+"""What a test of a workflow is told when it does not fit the workflow."""
+
+
+class TestingError(AssertionError):
+    """A test and its workflow do not fit each other; every subclass says what to change."""
+
+    __test__ = False
+
+
+class StandInMissing(TestingError):
+    """The run reached a node for which the test gives nothing, or nothing more.
+
+    Attributes:
+        path: The node's full path.
+    """
+
+    def __init__(self, path: str, kind: str, said: str) -> None:
+        self.path = path
+        where = {"agent": "agents", "choose": "agents", "action": "effects", "shell": "effects"}.get(kind, "decisions")
+        real = ', or "real" to let it happen' if where == "effects" else ""
+        super().__init__(f"Node {path!r} ({kind}) {said}. Give {where}={{{path!r}: …}} an answer for it{real}.")
+
+
+class StandInUnused(TestingError):
+    """The test gives something that the run never asked for."""
+
+    def __init__(self, unused: list[str], ended: str) -> None:
+        super().__init__(f"{' '.join(unused)} The run ended {ended}. Take out what is too much, or mend the workflow.")
+
+
+class StandInUnknown(TestingError):
+    """The test names something that the workflow has no node for."""
+
+    def __init__(self, argument: str, name: str, problem: str) -> None:
+        super().__init__(f"{argument} names {name!r}: {problem}.")
+
+
+class StandsStill(TestingError):
+    """The run waits for something that will never come."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The run stands still: a function of the workflow, or a stand-in, waits for something that never comes, "
+            "and no timeout bounds it."
+        )
+
+
+class CrashChanged(TestingError):
+    """A run that crashed came to something else than one that did not.
+
+    Attributes:
+        boundary: The commit at which it crashed, from 1, and on which side of it.
+    """
+
+    def __init__(self, boundary: str, what: str, undisturbed: object, crashed: object) -> None:
+        self.boundary = boundary
+        super().__init__(
+            f"With a crash {boundary}, the {what} came out as {crashed!r} instead of {undisturbed!r}. What a run comes "
+            "to must follow from its input and its nodes' outputs, and not from how often a function was called."
+        )
+
+
+class EffectRepeated(TestingError):
+    """An effect that must not happen twice did."""
+
+    def __init__(self, boundary: str, path: str, visit: int, times: int) -> None:
+        super().__init__(f"With a crash {boundary}, the effect of {path!r} (visit {visit}) happened {times} times.")

@@ -1,0 +1,182 @@
+"""`run` and `crash_at`: a user's own workflow with the real transitions, in memory, on a virtual clock."""
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from runwright.engine.authoring.workflow import Workflow
+from runwright.engine.embedded.outcome import Outcome
+from runwright.engine.graph.definition import Definition
+from runwright.engine.testing.crashing import Boundary
+from runwright.engine.testing.errors import CrashChanged, EffectRepeated
+from runwright.engine.testing.scripts import Answers, EffectAnswers, check_used
+from runwright.engine.testing.staging import Given, Staged
+from runwright.engine.testing.virtual_time import VirtualClock
+from runwright.eventstore.values import JsonObject
+
+I = TypeVar("I")  # noqa: E741 - the name of the input's type everywhere in the public surface
+
+_NONE: Mapping[Any, Any] = {}
+
+
+@overload
+def run(
+    workflow: Workflow[JsonObject] | str,
+    input: JsonObject,
+    *,
+    agents: Mapping[Any, Answers] = ...,
+    decisions: Mapping[Any, Answers] = ...,
+    effects: Mapping[Any, EffectAnswers] = ...,
+    cwd: Path | None = ...,
+) -> Outcome: ...
+@overload
+def run(
+    workflow: Workflow[I],
+    input: I,
+    *,
+    agents: Mapping[Any, Answers] = ...,
+    decisions: Mapping[Any, Answers] = ...,
+    effects: Mapping[Any, EffectAnswers] = ...,
+    cwd: Path | None = ...,
+) -> Outcome: ...
+def run(
+    workflow: Any,
+    input: Any,
+    *,
+    agents: Mapping[Any, Answers] = _NONE,
+    decisions: Mapping[Any, Answers] = _NONE,
+    effects: Mapping[Any, EffectAnswers] = _NONE,
+    cwd: Path | None = None,
+) -> Outcome:
+    """Run a workflow with the real transitions, in a store that is thrown away, on a virtual clock.
+
+    Waits, deadlines and delays of retries pass at once. No agent is asked and no effect happens: what stands in for
+    them is given by node (or its full path; a declared node stands for every path it has).
+
+    Args:
+        workflow: The workflow, or its file, name or import path.
+        input: Its input; JSON where the workflow is only named.
+        agents: What agent and choose nodes answer: a list in order, or a function of the `AgentRequest`.
+        decisions: What people choose and answer, in order.
+        effects: What action and shell nodes come to: results in order, a function that is called with what the effect
+            itself would get (a shell node: the context and the `Command`; text stands for its stdout), or ``"real"``.
+        cwd: The folder that the run is started in; by default the current one.
+
+    Returns:
+        How the run stands: ended, or stopped where only somebody's command could move it.
+
+    Raises:
+        StandInMissing: The run reached a node that nothing, or nothing more, stands in for.
+        StandInUnused: Something was given that the run never asked for.
+        StandInUnknown: Something was given for a node that the workflow does not have.
+        PreflightError: The run cannot be started.
+    """
+    staged = Staged(_given(workflow, input, agents, decisions, effects, cwd))
+    outcome = staged.play()
+    check_used(staged.scripts, _ended(outcome))
+    return outcome
+
+
+@overload
+def crash_at(
+    workflow: Workflow[JsonObject] | str,
+    input: JsonObject,
+    *,
+    agents: Mapping[Any, Answers] = ...,
+    decisions: Mapping[Any, Answers] = ...,
+    effects: Mapping[Any, EffectAnswers] = ...,
+    cwd: Path | None = ...,
+) -> list[Outcome]: ...
+@overload
+def crash_at(
+    workflow: Workflow[I],
+    input: I,
+    *,
+    agents: Mapping[Any, Answers] = ...,
+    decisions: Mapping[Any, Answers] = ...,
+    effects: Mapping[Any, EffectAnswers] = ...,
+    cwd: Path | None = ...,
+) -> list[Outcome]: ...
+def crash_at(
+    workflow: Any,
+    input: Any,
+    *,
+    agents: Mapping[Any, Answers] = _NONE,
+    decisions: Mapping[Any, Answers] = _NONE,
+    effects: Mapping[Any, EffectAnswers] = _NONE,
+    cwd: Path | None = None,
+) -> list[Outcome]:
+    """Run a workflow undisturbed, and then once for each side of each of its commits, with a crash there.
+
+    After each crash the store is opened again and the run carried on, as the next host would; an effect that the crash
+    left uncertain is resolved by what really happened. Every one of these runs has to come to the same end, and no
+    effect that is manual or observed may happen twice.
+
+    Args:
+        workflow: As for `run`.
+        input: As for `run`.
+        agents: As for `run`; a question that a crash makes a worker ask again gets the same answer.
+        decisions: As for `run`.
+        effects: As for `run`; an effect that is applied again in the same attempt gets the same result.
+        cwd: As for `run`.
+
+    Returns:
+        The outcome of the undisturbed run, and then one for each crash.
+
+    Raises:
+        CrashChanged: A run that crashed came to something else.
+        EffectRepeated: An effect that must not happen twice did.
+        TestingError: As for `run`.
+    """
+    given = _given(workflow, input, agents, decisions, effects, cwd)
+    start = VirtualClock().now()
+    staged = Staged(given, start)
+    expected = staged.play()
+    check_used(staged.scripts, _ended(expected))
+    outcomes = [expected]
+    for number in itertools.count(1):
+        # Before the first commit there is no run yet.
+        for boundary in (Boundary(number, "before"), Boundary(number, "after"))[number == 1 :]:
+            staged = Staged(given, start)
+            outcome = staged.play(boundary)
+            if not staged.crashed:
+                return outcomes
+            _compare(str(boundary), expected, outcome)
+            _check_world(str(boundary), staged)
+            outcomes.append(outcome)
+    raise AssertionError("every run has a last commit")
+
+
+def _given(
+    workflow: Any,
+    input: Any,
+    agents: Mapping[Any, Answers],
+    decisions: Mapping[Any, Answers],
+    effects: Mapping[Any, EffectAnswers],
+    cwd: Path | None,
+) -> Given:
+    return Given(
+        workflow=workflow, input=input, agents=agents, decisions=decisions, effects=effects, cwd=cwd or Path.cwd()
+    )
+
+
+def _compare(boundary: str, expected: Outcome, outcome: Outcome) -> None:
+    parts = (("status", "status"), ("error", "error"), ("path", "path"), ("output", "output"))
+    for attribute, what in parts:
+        undisturbed, crashed = getattr(expected, attribute), getattr(outcome, attribute)
+        if undisturbed != crashed:
+            raise CrashChanged(boundary, what, undisturbed, crashed)
+
+
+def _check_world(boundary: str, staged: Staged) -> None:
+    definition: Definition = staged.definition
+    for (path, visit), times in staged.world.happened.items():
+        if times > 1 and definition.nodes[path].contract != "idempotent":
+            raise EffectRepeated(boundary, path, visit, times)
+
+
+def _ended(outcome: Outcome) -> str:
+    where = f" at {outcome.path[-1]!r}" if outcome.path else ""
+    code = f" ({outcome.error.code})" if outcome.error is not None else ""
+    return f"{outcome.status}{code}{where}"

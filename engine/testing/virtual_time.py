@@ -1,0 +1,162 @@
+"""A clock that stands still while anything runs and jumps to the next timer when nothing does, and a loop on it."""
+
+import asyncio
+import math
+import selectors
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+from runwright.engine.arrivals import arrivals_of
+from runwright.engine.testing.errors import StandsStill
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+#: Seconds that a loop which waits for nothing it knows of is given before that counts as standing still for ever.
+PATIENCE = 5.0
+
+
+class VirtualClock:
+    """Both hands move together, and only when somebody moves them.
+
+    Args:
+        start: UTC microseconds; by default the machine's time.
+    """
+
+    def __init__(self, start: int | None = None) -> None:
+        self._start = self._us = time.time_ns() // 1000 if start is None else start
+
+    def now(self) -> int:
+        """UTC in microseconds."""
+        return self._us
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never jumps back."""
+        return (self._us - self._start) / 1_000_000
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self._us += max(1, math.ceil(seconds * 1_000_000))
+
+
+class _Waiting(selectors.DefaultSelector):
+    """Waits in reality only for what happens in reality; else it lets the time pass."""
+
+    def __init__(self, clock: VirtualClock, busy: Callable[[], bool], real: Callable[[], bool]) -> None:
+        super().__init__()
+        self._clock = clock
+        self._busy = busy
+        self._real = real
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if ready or (timeout is not None and timeout <= 0):
+            return ready
+        if timeout is None and not self._busy():
+            ready = super().select(PATIENCE)
+            if not ready and not self._busy():
+                raise StandsStill
+            return ready
+        if self._busy():
+            started = time.monotonic()
+            ready = super().select(timeout)
+            # Programs are bounded by how long they really take; a thread by how long nothing else happens.
+            if not ready and timeout is not None:
+                self._clock.advance(timeout)
+            elif self._real():
+                self._clock.advance(time.monotonic() - started)
+            return ready
+        assert timeout is not None, "waited for above"
+        self._clock.advance(timeout)
+        return []
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop on a virtual clock.
+
+    Time passes at once when the loop has nothing to do but wait for a timer. It stands still while a thread works for
+    the loop, and goes with the machine's while a program or a real effect runs.
+    """
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+        self._real_work = 0
+        self._selector_ = _Waiting(clock, self._is_busy, self._is_real)
+        super().__init__(self._selector_)
+        # A timer is due when the clock shows its time; the loop asks for that up to a resolution that ours lacks.
+        self._clock_resolution = 1e-6
+        self._own_files = len(self._selector_.get_map())
+
+    def time(self) -> float:
+        """The virtual clock, in seconds."""
+        return self._clock.monotonic()
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
+    ) -> "asyncio.Future[T]":
+        """As every loop's; time stands still until it is done."""
+        arrivals = arrivals_of(self)
+        arrivals.awaited += 1
+
+        def arrived(_: object) -> None:
+            arrivals.awaited -= 1
+
+        try:
+            future: asyncio.Future[T] = super().run_in_executor(executor, func, *args)
+        except BaseException:
+            arrived(None)
+            raise
+        future.add_done_callback(arrived)
+        return future
+
+    @contextmanager
+    def real(self) -> Iterator[None]:
+        """Something real runs: time goes with the machine's."""
+        self._real_work += 1
+        try:
+            yield
+        finally:
+            self._real_work -= 1
+
+    def _is_busy(self) -> bool:
+        return arrivals_of(self).awaited > 0 or self._is_real()
+
+    def _is_real(self) -> bool:
+        return self._real_work > 0 or len(self._selector_.get_map()) > self._own_files
+
+
+def run_virtually(clock: VirtualClock, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine on a loop of its own with a virtual clock, also where a loop is running already.
+
+    Args:
+        clock: The clock.
+        work: Makes the coroutine.
+    """
+
+    def run() -> T:
+        with asyncio.Runner(loop_factory=lambda: VirtualLoop(clock)) as runner:
+            return runner.run(work())
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return run()
+    answer: list[T] = []
+    failure: list[BaseException] = []
+
+    def apart() -> None:
+        try:
+            answer.append(run())
+        except BaseException as error:  # noqa: BLE001 (handed to whoever waits)
+            failure.append(error)
+
+    thread = threading.Thread(target=apart, name="runwright-testing")
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]
+    return answer[0]
