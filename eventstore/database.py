@@ -6,6 +6,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -68,6 +70,18 @@ class Statement:
         """Answer the tuple to execute it with, from values by name."""
         return tuple(given.get(name, value) for name, value in zip(self.names, self.values, strict=True))
 
+    def for_rows(self, number: int) -> str:
+        """Answer the SQL of an insert of one row, written out for so many."""
+        one = f"({', '.join('?' * len(self.names))})"
+        before, found, after = self.text.partition(one)
+        assert found, "an insert has a parameter for each of its columns"
+        return f"{before}{', '.join([one] * number)}{after}"
+
+
+#: Rows that one step of an insert takes in; what is left over goes row by row.
+ROWS_AT_ONCE = (64, 16, 4)
+#: Statements that a connection keeps prepared: each insert has several forms.
+PREPARED = 512
 
 _DATA_VERSION = Statement("PRAGMA data_version")
 _JOURNAL_MODE = Statement("PRAGMA journal_mode")
@@ -100,6 +114,27 @@ def execute_many(connection: sqlalchemy.Connection, statement: Statement, rows: 
         driver(connection).executemany(statement.text, rows)
     except RAW as error:
         raise translate(error, path_of(connection)) from None
+
+
+def insert_many(connection: sqlalchemy.Connection, statement: Statement, rows: Sequence[Row]) -> None:
+    """Execute a compiled insert of one row for many, in few steps: each hands the interpreter to other threads.
+
+    Raises:
+        StoreError: SQLite refused, in our words.
+    """
+    inserted = 0
+    for number in ROWS_AT_ONCE:
+        while len(rows) - inserted >= number:
+            values = tuple(chain.from_iterable(rows[inserted : inserted + number]))
+            execute(connection, _for_rows(statement, number), values)
+            inserted += number
+    if inserted < len(rows):
+        execute_many(connection, statement, rows[inserted:])
+
+
+@cache
+def _for_rows(statement: Statement, number: int) -> Statement:
+    return Statement(statement.for_rows(number))
 
 
 def execute_bounded(
@@ -293,6 +328,7 @@ def _connect(path: Path, query: str, settings: list[tuple[str, object, object]])
                 timeout=BUSY_TIMEOUT / 1000,
                 isolation_level=None,
                 check_same_thread=False,
+                cached_statements=PREPARED,
                 factory=_Connection,
             )
             made.count(path)

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from runwright.eventstore import chain
 from runwright.eventstore.codec import encode_event
-from runwright.eventstore.database import Row, Statement, execute, execute_many
+from runwright.eventstore.database import Row, Statement, execute, execute_many, insert_many
 from runwright.eventstore.envelope import ANY, NEW, Appended, Expected, Head, RecordedEvent
 from runwright.eventstore.errors import NestedTransaction, ValueRefused, WrongExpectedVersion
 from runwright.eventstore.events.event import Event
@@ -230,7 +230,7 @@ class Batch:
             )
             for each in self.recorded
         ]
-        execute_many(self._connection, _INSERT, rows)
+        insert_many(self._connection, _INSERT, rows)
         if self._erased:
             execute_many(self._connection, _ERASE, [(position,) for position in self._erased])
         self.control.flush()

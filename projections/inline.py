@@ -5,12 +5,11 @@ from typing import Any, TypeVar
 
 import sqlalchemy
 
-from runwright.eventstore.database import execute, execute_many
+from runwright.eventstore.database import execute, execute_many, insert_many
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.projections.control.registry import CONTROL
-from runwright.projections.control.runs import RUNS
 from runwright.projections.held import Held
-from runwright.projections.projection import Index, Key, Projection, Scalar
+from runwright.projections.projection import Index, Key, Projection, Scalar, run_of
 from runwright.projections.rows import listeners
 from runwright.projections.statements import statements_of
 
@@ -28,7 +27,7 @@ class ControlRows:
     A row is looked for in the overlay of this transaction, in the cache of committed rows, in the table. The
     overlay takes the cache's place for what it holds, and returns to it when the commit went through, so that
     nothing uncommitted is ever remembered. Any error drops both. All rows of a run follow from its own stream, so of
-    a run that was queued here, and is remembered as a whole, no table is asked for a row that is not known.
+    a run whose stream began here, and that is remembered as a whole, no table is asked for a row that is not known.
 
     Args:
         projections: What to keep; the control projections.
@@ -37,7 +36,7 @@ class ControlRows:
 
     def __init__(self, projections: Iterable[Projection[Any]] = CONTROL, *, cached: int = CACHED_ROWS) -> None:
         self.projections = tuple(projections)
-        #: Runs that were queued here and of whose rows none was let go since: what is not remembered is not there.
+        #: Runs whose stream began here and of whose rows none was let go since: what is not remembered is not there.
         self._whole: set[str | int] = set()
         self._tables = {each.name: _Table(each, cached, self._whole) for each in self.projections}
         self._plans = {
@@ -59,6 +58,8 @@ class ControlRows:
         Raises:
             ImpossibleEvent: It does not fit one of them; what others took of it is taken back by `undo`.
         """
+        if recorded.version == 1 and recorded.stream.startswith("run/"):
+            self._whole.add(run_of(recorded))
         for table, key_of, evolve in self._plans.get(recorded.type, ()):
             key = key_of(recorded)
             if key is None:
@@ -144,7 +145,8 @@ class _Table:
         self._statements = statements_of(projection)
         self._cached = cached
         self._whole = whole
-        self._of_run = projection.key_columns[0] == "run_id"
+        # A user's view may take its rows of a run from anywhere.
+        self._of_run = projection in CONTROL and projection.key_columns[0] == "run_id"
         #: Committed rows, the longest unused first.
         self._cache: dict[Key, Any] = {}
         #: What this transaction read or made; ``None`` where there is no row.
@@ -168,8 +170,6 @@ class _Table:
         return row
 
     def put(self, key: Key, before: Any, after: Any) -> None:
-        if before is None and self.projection is RUNS:
-            self._whole.add(key[0])
         self._stored.setdefault(key, before)
         self._overlay[key] = after
         self._touched[key] = None
@@ -178,7 +178,7 @@ class _Table:
         return {key: self._overlay[key] for key in self._touched}
 
     def take_back(self, key: Key, before: Any) -> None:
-        if before is None and self.projection is RUNS:
+        if before is None and self._of_run:
             self._whole.discard(key[0])
         self._overlay[key] = before
         self._touched[key] = None  # a set query may have written it in between
@@ -208,7 +208,7 @@ class _Table:
         if gone:
             execute_many(self._live(), self._statements.delete, gone)
         if idle or holding:
-            execute_many(self._live(), self._statements.upsert, idle + holding)
+            insert_many(self._live(), self._statements.upsert, idle + holding)
 
     def committed(self) -> None:
         if not self._overlay:

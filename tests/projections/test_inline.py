@@ -18,6 +18,7 @@ from runwright.eventstore.home import create_file
 from runwright.eventstore.log import EventLog
 from runwright.eventstore.transaction import Tx
 from runwright.projections import inline
+from runwright.projections.control.registry import CONTROL
 from runwright.projections.control.reservations import RESERVATIONS
 from runwright.projections.control.runs import RUNS
 from runwright.projections.control.timers import TIMERS
@@ -31,7 +32,7 @@ from runwright.projections.sql_rows import SqlRows
 from runwright.projections.statements import statements_of
 from runwright.projections.tables import ddl
 from support.projected import held, tell
-from support.told import Teller, completed, queued, started
+from support.told import Teller, completed, queued, random_units, started
 
 
 @frozen(kw_only=True, weakref_slot=False)
@@ -273,3 +274,16 @@ def test_a_run_whose_queueing_was_undone_is_not_known(tmp_path: Path) -> None:
         with pytest.raises(ImpossibleEvent):
             tell(log, [queued("r1"), queued("r1")], together=2)
         assert rows._whole == set()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_of_a_run_follow_from_its_own_stream(seed: int) -> None:
+    """Why a run whose stream begins can have no rows yet: no control row under its ID comes from anywhere else."""
+    teller = Teller()
+    for unit in random_units(seed, 40):
+        for told in unit:
+            recorded = teller.tell(*told)
+            for projection in CONTROL:
+                if recorded.type in projection.listens and projection.key_columns[0] == "run_id":
+                    key = projection.key(recorded)
+                    assert key is None or f"run/{key[0]}" == recorded.stream
