@@ -30,9 +30,9 @@ class World:
     def __init__(self, find: Callable[[str], Script | None], missing: Callable[[str, str], None]) -> None:
         self._find = find
         self._missing = missing
-        #: The stored result of each effect that happened, by path and visit, and how often it did.
-        self.results: dict[tuple[str, int], Json] = {}
-        self.happened: dict[tuple[str, int], int] = {}
+        #: The stored result of each effect that happened, by run, path and visit, and how often it did.
+        self.results: dict[tuple[str, str, int], Json] = {}
+        self.happened: dict[tuple[str, str, int], int] = {}
 
     def stand_in(self, walk: Walk, visit: Visit, effect: Effect) -> Effect:
         """What takes an effect's place."""
@@ -59,25 +59,24 @@ class World:
                 return await self._never(visit, f"has a stand-in that does not fit it ({error.failure.error})")
             if visit.spec.kind == "shell":
                 _check_exit(cast(dict[str, Json], result), request)
-        key = (visit.path, visit.number)
+        key = (walk.state.run_id, visit.path, visit.number)
         self.results[key] = result
         self.happened[key] = self.happened.get(key, 0) + 1
         return result
 
-    async def observe(self, visit: Visit, effect: Effect, request: Json) -> object:
+    async def observe(self, walk: Walk, visit: Visit, effect: Effect, request: Json) -> object:
         """Look whether an effect happened: reality is asked, and a stand-in knows."""
         script = self._find(visit.path)
         if script is not None and script.real:
             return await effect.observe(request)
-        if (visit.path, visit.number) in self.results:
-            return Present(_Stored(self.results[visit.path, visit.number]))
-        return Absent()
+        key = (walk.state.run_id, visit.path, visit.number)
+        return Present(_Stored(self.results[key])) if key in self.results else Absent()
 
     async def _value(self, script: Script, walk: Walk, visit: Visit, request: Json) -> object:
         if script.function is not None:
             arguments = _arguments(visit, request)
             return await walk.call(visit, script.function, visit.context, *arguments)
-        value = script.answer((visit.path, visit.number, visit.attempt))
+        value = script.answer((walk.state.run_id, visit.path, visit.number, visit.attempt))
         if isinstance(value, BaseException):
             return await walk.call(visit, _raising(value))
         return value
@@ -113,7 +112,7 @@ class _StandIn:
         return await self._world.apply(self._walk, self._visit, self._effect, request)
 
     async def observe(self, request: Json) -> object:
-        return await self._world.observe(self._visit, self._effect, request)
+        return await self._world.observe(self._walk, self._visit, self._effect, request)
 
     def present(self, result: object) -> Json:
         return result.value if isinstance(result, _Stored) else self._effect.present(result)

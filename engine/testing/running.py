@@ -11,7 +11,8 @@ from runwright.engine.graph.definition import Definition
 from runwright.engine.testing.crashing import Boundary
 from runwright.engine.testing.errors import CrashChanged, EffectRepeated
 from runwright.engine.testing.scripts import Answers, EffectAnswers, check_used
-from runwright.engine.testing.staging import Given, Staged
+from runwright.engine.testing.staged import Staged
+from runwright.engine.testing.staging import Given
 from runwright.engine.testing.virtual_time import VirtualClock
 from runwright.eventstore.values import JsonObject
 
@@ -171,7 +172,7 @@ def _compare(boundary: str, expected: Outcome, outcome: Outcome) -> None:
 
 def _check_world(boundary: str, staged: Staged) -> None:
     definition: Definition = staged.definition
-    for (path, visit), times in staged.world.happened.items():
+    for (_, path, visit), times in staged.world.happened.items():
         if times > 1 and definition.nodes[path].contract != "idempotent":
             raise EffectRepeated(boundary, path, visit, times)
 
