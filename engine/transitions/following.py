@@ -76,9 +76,11 @@ def answer(
 
 def _continue(
     loader: FactsLoader, facts: AnswerFacts, decision: Continued, caller: Caller, appended: Placed
-) -> Applied[str]:
+) -> Result[str]:
     """End the parent and queue the child, in this order: the session goes from one to the other."""
     tx, of = loader.tx, facts.of
+    if tx.version(f"run/{decision.child}"):
+        return Conflict("key_reused", {"run": decision.child, "operation": "request.answer"})
     with tx.whole():
         parent = tx.append(f"run/{of.run.run_id}", of.revision, decision.parent, actor=caller.actor, command=caller.key)
         begins = continuation(facts, parent.first + decision.answer)
