@@ -9,6 +9,7 @@ import rich_click as click
 from runwright.cli.command import intent, takes_store
 from runwright.cli.invocation import Invocation
 from runwright.cli.launching import Launch, check_launch, launch_options
+from runwright.cli.sessions import session_option
 
 if TYPE_CHECKING:
     from runwright.engine.embedded.async_engine import AsyncEngine
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 )
 @click.option("--dry-run", is_flag=True, help="Check everything that a start checks, and start nothing.")
 @click.option("--no-output", is_flag=True, help="Leave the output out.")
+@session_option
 @takes_store
 def command(
     call: Invocation,
@@ -34,6 +36,7 @@ def command(
     inline: bool,
     dry_run: bool,
     no_output: bool,
+    session: str | None,
 ) -> int:
     """Start a run and show it until it ends.
 
@@ -57,7 +60,7 @@ def command(
 
         surroundings = Surroundings(cwd=Path.cwd(), project=launch.project, pass_env=call.settings.names("pass_env"))
         assert isinstance(launch.value, dict), "a workflow's input is an object"
-        run_id = await engine.start(workflow, launch.value, surroundings=surroundings)
+        run_id = await engine.start(workflow, launch.value, session=session, surroundings=surroundings)
         if not call.out.for_machines:
             _announce(call, launch, run_id)
         return [run_id]

@@ -10,6 +10,7 @@ from runwright.cli.command import intent, takes_store
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.launching import check_launch, launch_options
+from runwright.cli.sessions import session_option
 
 _KEY = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
@@ -17,6 +18,7 @@ _KEY = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 @intent("start", example="runwright start review -s path=. --key nightly-2026-01-31\nrunwright resume @last")
 @launch_options
 @click.option("--key", metavar="KEY", help="The same KEY with the same start answers with the first one's run.")
+@session_option
 @takes_store
 def command(
     call: Invocation,
@@ -26,6 +28,7 @@ def command(
     fields: Sequence[str],
     agents: Sequence[str],
     key: str | None,
+    session: str | None,
 ) -> None:
     """Queue a run durably, print its ID and return.
 
@@ -49,6 +52,7 @@ def command(
             agents=launch.agents,
             surroundings=surroundings,
             typed=False,
+            session=session,
         )
         run_id = str(ask(holder, queued, key=key).value)
     name = launch.driven.program.definition.workflow
@@ -56,4 +60,7 @@ def command(
         call.out.document({"action": "start", "workflow": name, "run_id": run_id, "queued": True})
         return
     call.out.data(run_id)
+    if session is not None:
+        call.out.say(f"{name} is queued. It begins when session {session} next comes to rest.")
+        return
     call.out.say(f"{name} is queued. Drive it with: runwright resume {run_id}")

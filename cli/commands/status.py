@@ -5,6 +5,7 @@ import time
 import rich_click as click
 
 from runwright.cli.command import intent
+from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading, reading_if_any
 from runwright.cli.pages import print_list
@@ -14,20 +15,23 @@ _ENDED = ("completed", "failed", "timed_out", "cancelled")
 _LATELY = 3
 
 
-@intent("status", example="runwright status\nrunwright status @last", lines=True)
+@intent("status", example="runwright status\nrunwright status @last\nrunwright status --session ID", lines=True)
 @click.argument("run", required=False)
-def command(call: Invocation, run: str | None) -> None:
+@click.option("--session", metavar="ID", help="The run that holds this session, else its latest.")
+def command(call: Invocation, run: str | None, session: str | None) -> None:
     """What runs, what waits for you, what is stuck; or one run.
 
     Each comes with the line to type.
     """
-    if run is None:
+    if run is None and session is None:
         _overview(call)
         return
+    if run is not None and session is not None:
+        raise Refused.usage("name a run or a session, not both", "Example: runwright status --session ID")
     from runwright.cli.references import find_run
 
     with reading(call) as store:
-        status = store.status(find_run(call, store, run))
+        status = store.status(find_run(call, store, run)) if run is not None else store.session_status(str(session))
     if call.out.for_machines:
         call.out.document(status.document())
         return

@@ -121,6 +121,8 @@ def _facts(status: "Status", now: int) -> list[tuple[str, str]]:
         facts.append(("restart", f"number {status.restart_number} of {status.root_run_id}"))
     if status.continued_by:
         facts.append(("continued by", status.continued_by))
+    if status.session is not None:
+        facts.append(("session", status.session))
     return facts
 
 

@@ -7,11 +7,14 @@ from attrs import frozen
 
 from runwright.eventstore.values import Json, JsonObject
 from runwright.projections.control.effects import EFFECTS
+from runwright.projections.control.messages import MESSAGES
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.requests import REQUESTS, UNSETTLED
 from runwright.projections.control.runs import RUNS, RunRow
-from runwright.projections.control.terminal import TERMINAL
+from runwright.projections.control.sessions import SESSIONS
+from runwright.projections.control.terminal import TERMINAL, TerminalRow
 from runwright.projections.control.timers import TIMERS
+from runwright.projections.control.turns import TURNS
 from runwright.projections.control.workers import WORKERS
 from runwright.projections.errors import RunUnknown
 from runwright.projections.rows import Rows
@@ -82,6 +85,7 @@ class Standing:
         ready: Whether the last thing known of a worker of it is that it was ready.
         turn_open: Whether a connected coordinator has a turn of it open.
         presentation: State and time of telling people how it ended, or ``None`` before.
+        held_back: Whether it waits for its session to come to rest.
         revision: The version of its stream.
         position: The position that all this was read at.
     """
@@ -99,6 +103,7 @@ class Standing:
     ready: bool = False
     turn_open: bool = False
     presentation: tuple[str, int] | None = None
+    held_back: bool = False
     revision: int
     position: int
 
@@ -140,11 +145,28 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
         due=min((each.due for each in timers if each.kind in _AWAITED), default=None),
         uncertain=tuple(each.path for each in applying if each.contract == "manual"),
         ready=bool(rows.find(WORKERS, run_id=run_id, state="ready")),
-        turn_open=turn_open,
-        presentation=None if terminal is None else (terminal.presentation, terminal.since),
+        turn_open=turn_open or _turn_open(rows, run),
+        presentation=None if terminal is None else _told(rows, terminal),
+        held_back=run.session is not None and queue.state == "queued" and not queue.eligible,
         revision=revision,
         position=position,
     )
+
+
+def _told(rows: Rows, terminal: TerminalRow) -> tuple[str, int]:
+    """How far telling of an end is, and since when: ``sent`` once its message has reached the session."""
+    message = rows.get(MESSAGES, f"{terminal.message_due}:{terminal.run_id}")
+    if terminal.presentation == "prepared" and message is not None and message.state == "sent":
+        return "sent", message.updated_at
+    return terminal.presentation, terminal.since
+
+
+def _turn_open(rows: Rows, run: RunRow) -> bool:
+    """Whether the present coordinator of a run's session has a turn of it open."""
+    session = None if run.session is None or run.finished_at is not None else rows.get(SESSIONS, run.session)
+    if session is None or not session.attached:
+        return False
+    return any(each.epoch == session.epoch for each in rows.find(TURNS, run_id=run.run_id, state="open"))
 
 
 def display_status(of: Standing, *, held: bool) -> str:
@@ -195,7 +217,7 @@ def controls(of: Standing, *, held: bool) -> tuple[str, ...]:
 def _resumable(of: Standing, *, held: bool) -> bool:
     if of.run.paused:
         return True
-    if of.ambiguous or of.requests:
+    if of.ambiguous or of.requests or of.held_back:
         return False
     if not held:
         return True
