@@ -112,3 +112,67 @@ def test_a_run_stopped_at_a_boundary_goes_on_from_there(held: str, how: str, tmp
             ]
 
     asyncio.run(story())
+
+
+def asked() -> Workflow[JsonObject]:
+    """A checkpoint inside a mount, which is its way out, in two rounds."""
+    child = Workflow("child")
+
+    @child.compute
+    def prepare(ctx: Context[JsonObject]) -> str:
+        return f"{ctx.input['round']}"
+
+    @child.checkpoint(summary="All well?", returns=str)
+    def ask(ctx: Context[JsonObject]) -> str:
+        return ctx.output(prepare)
+
+    child.entry(prepare)
+    child.then(prepare, ask)
+    way = child.exit("way", ask)
+    root = Workflow("asked")
+
+    @root.compute
+    def begin(ctx: Context[JsonObject]) -> int:
+        return ctx.visits(begin)
+
+    mount = root.include("sub", child, input=lambda ctx: {"round": ctx.output(begin)})
+
+    @root.compute
+    def end(ctx: Context[JsonObject]) -> list[str | int]:
+        return [ctx.output(mount[way]), ctx.visits(mount), ctx.visits(begin)]
+
+    root.entry(begin)
+    root.then(begin, mount)
+    root.then(mount[way], begin)
+    root.limit(begin, visits=2, to=end)
+    return root
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_a_checkpoint_inside_a_mount_carries_on_there(reopened: bool, tmp_path: Path) -> None:
+    """The run that carries on stands in the same invocation, leaves it with the answer, and counts on."""
+
+    async def story() -> None:
+        workflow = asked()
+        async with AsyncEngine.open(tmp_path, workflows=[workflow]) as engine:
+            run_id = await engine.start(workflow, {})
+            run_id = await answered(engine, run_id, "first", drive=not reopened)
+            if not reopened:
+                run_id = await answered(engine, run_id, "second", drive=True)
+                assert (await ended(engine, run_id)).output == ["second", 2, 2]
+                return
+        async with AsyncEngine.open(tmp_path, workflows=[asked()]) as engine:
+            run_id = await answered(engine, run_id, "second", drive=True)
+            assert (await ended(engine, run_id)).output == ["second", 2, 2]
+            assert (await engine.status(run_id)).steps.used == 7
+
+    asyncio.run(story())
+
+
+async def answered(engine: AsyncEngine, run_id: str, value: str, *, drive: bool) -> str:
+    """Answer what a run waits for; the ID of the run that carries on."""
+    async with asyncio.timeout(30):
+        await engine.wait(run_id, until="waiting")
+    (request,) = await engine.requests(run_id)
+    assert request.path == "sub/ask"
+    return (await engine.answer(request.request_id, value, drive=drive)).run_id
