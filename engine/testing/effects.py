@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from runwright.engine.authoring.conversion import shape_of
+from runwright.engine.authoring.conversion import PLAIN, NotConvertible, shape_of
 from runwright.engine.authoring.observations import Absent, Present
 from runwright.engine.authoring.outputs import return_type
 from runwright.engine.authoring.shell import ShellResult
@@ -54,7 +54,7 @@ class World:
             except NoMore:
                 return await self._never(visit, f"had its effect {script.asked - 1} times, and has no result left")
             try:
-                result = effect.present(_shell_result(value) if visit.spec.kind == "shell" else value)
+                result = _fitted(visit, effect, value)
             except NodeFailure as error:
                 return await self._never(visit, f"has a stand-in that does not fit it ({error.failure.error})")
             if visit.spec.kind == "shell":
@@ -130,8 +130,19 @@ def _arguments(visit: Visit, request: Json) -> tuple[object, ...]:
     return (shape_of(return_type(visit.declaration.request)).load(request),)
 
 
-def _shell_result(value: object) -> object:
-    return ShellResult(value) if isinstance(value, str) else value
+def _fitted(visit: Visit, effect: Effect, value: object) -> Json:
+    """A result as it is stored: given as the node's own type, as JSON of it, or as text for a program's stdout."""
+    if visit.spec.kind == "shell" and isinstance(value, str):
+        value = ShellResult(value)
+    try:
+        return effect.present(value)
+    except NodeFailure as failure:
+        shape = shape_of(ShellResult) if visit.spec.kind == "shell" else visit.node.shape
+        try:
+            built = shape.load(PLAIN.dump(value))
+        except NotConvertible:
+            raise failure from None
+        return effect.present(built)
 
 
 def _check_exit(result: dict[str, Json], request: Json) -> None:

@@ -11,8 +11,6 @@ from runwright.engine.testing.staging import Given, Staging
 
 #: The key of the one start, so that a repeat after a crash adopts it.
 _KEY = "test"
-#: Why an effect is uncertain after a crash, and nothing but the crash made it so.
-_CRASH = frozenset({"worker_ended", "orphaned", "crashed"})
 
 
 class Staged(Staging[Outcome]):
@@ -36,7 +34,7 @@ class Staged(Staging[Outcome]):
         while True:
             if (answer := self._answers.get(runs[-1])) is None:
                 outcome = await engine.wait(runs[-1], until="waiting")
-                if self.crashed and await self._resolve(engine, runs[-1]):
+                if self.crashed and await self.resolve(engine, runs[-1]):
                     continue
                 answer = await self._answer(engine, runs[-1])
             if answer is None:
@@ -66,20 +64,6 @@ class Staged(Staging[Outcome]):
             self._answers[run_id] = request.request_id, value
             return self._answers[run_id]
         return None
-
-    async def _resolve(self, engine: AsyncEngine, run_id: str) -> bool:
-        """Look into the world whether an effect happened that the crash left uncertain, as an operator would."""
-        for effect in await engine.effects(run_id, state="ambiguous"):
-            if effect.cause not in _CRASH:
-                continue
-            key = (run_id, effect.path, effect.visit)
-            if key in self.world.results:
-                result = self.world.results[key]
-                await engine.resolve(effect.effect, "done", result=result, reason="it happened")
-            else:
-                await engine.resolve(effect.effect, "not_done", reason="it did not happen")
-            return True
-        return False
 
 
 def _joined(histories: Sequence[History]) -> History:

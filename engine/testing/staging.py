@@ -36,6 +36,9 @@ from runwright.projections.layout import LAYOUT
 
 R = TypeVar("R")
 
+#: Why an effect is uncertain after a crash, and nothing but the crash made it so.
+_CRASH = frozenset({"worker_ended", "orphaned", "crashed"})
+
 
 @frozen(kw_only=True)
 class Given:
@@ -137,7 +140,7 @@ class Staging(ABC, Generic[R]):
         given = self.given
         # The same chance in every play: what a run comes to is compared, and its ID may be part of it.
         chance = random.Random(f"runwright/{self.lives}").randbytes  # noqa: S311 (a store that is thrown away)
-        catalog = Catalog(adapt=self._adapt)
+        catalog = Catalog(adapt=self.adapt)
         if isinstance(given.workflow, str):
             catalog.of_reference(*typed_reference(given.workflow, given.cwd))
         else:
@@ -154,7 +157,7 @@ class Staging(ABC, Generic[R]):
             holder.close()
             raise
 
-    def _adapt(self, loaded: Loaded) -> Loaded:
+    def adapt(self, loaded: Loaded) -> Loaded:
         """Put the stand-ins where the program's effects are."""
         program = loaded.program
         for each in self.scripts:
@@ -168,6 +171,20 @@ class Staging(ABC, Generic[R]):
     async def drive(self, engine: AsyncEngine) -> R:
         """Do what there is to do in one life; after a crash, all of it is asked for again."""
         ...
+
+    async def resolve(self, engine: AsyncEngine, run_id: str) -> bool:
+        """Look into the world whether an effect happened that the crash left uncertain, as an operator would."""
+        for effect in await engine.effects(run_id, state="ambiguous"):
+            if effect.cause not in _CRASH:
+                continue
+            key = (run_id, effect.path, effect.visit)
+            if key in self.world.results:
+                result = self.world.results[key]
+                await engine.resolve(effect.effect, "done", result=result, reason="it happened")
+            else:
+                await engine.resolve(effect.effect, "not_done", reason="it did not happen")
+            return True
+        return False
 
     def miss(self, path: str, said: str) -> None:
         """Say that the test has nothing for a node; what is under way ends with that."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from runwright.engine.arrivals import arrivals_of
+from runwright.engine.tasks import make_task
 from runwright.engine.testing.errors import StandsStill
 
 T = TypeVar("T")
@@ -87,6 +88,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._real_work = 0
         self._selector_ = _Waiting(clock, self._is_busy, self._is_real)
         super().__init__(self._selector_)
+        self.set_task_factory(make_task)
         # A timer is due when the clock shows its time; the loop asks for that up to a resolution that ours lacks.
         self._clock_resolution = 1e-6
         self._own_files = len(self._selector_.get_map())
