@@ -33,7 +33,7 @@ def command(call: Invocation, run: str, at: str | None, agents: Sequence[str]) -
         run_id = find_run(call, store, run)
         specs = collect_specs(agents, call.settings, bound_agents(store, [run_id]))
         workflow = store.status(run_id).workflow
-    new_run = asyncio.run(_restart(call, run_id, at, build_agents(specs)))
+    new_run = asyncio.run(_restart(call, run_id, at, build_agents(specs, call.asking)))
     if call.out.for_machines:
         facts = {"action": "restart", "workflow": workflow, "run_id": new_run, "queued": True, "parent_run_id": run_id}
         call.out.document(facts)
