@@ -8,10 +8,10 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from runwright.cli.inputs import describe_fields, type_words
 from runwright.cli.rendering.marks import QUIET
 from runwright.cli.rendering.statuses import short_id, us
 from runwright.cli.rendering.text import ago, clean
+from runwright.engine.schemas import describe_fields, type_words
 
 if TYPE_CHECKING:
     from runwright.engine.reading.requests import Request
