@@ -18,7 +18,7 @@ from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.port import EmbeddedPort, HostStopping
 from runwright.engine.embedded.state import fresh_state, read_launch, read_state
 from runwright.engine.errors import SourceChanged
-from runwright.engine.execution.calling import returned
+from runwright.engine.execution.calling import in_thread, returned
 from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.executor import execute
 from runwright.engine.execution.port import RunState
@@ -146,7 +146,10 @@ class Driver:
         return None
 
     async def _execute(self, run_id: str, driven: Driven, queued: QueueRun | None, port: EmbeddedPort) -> None:
-        scratch = self._scratch(run_id)
+        folder = self._holder.home.run_folder(run_id)
+        scratch = folder / "scratch"
+        # On a disk that is being synced this takes as long as a commit, and the loop has other runs to carry.
+        await in_thread(run_id, _make_folders, folder.parent, folder, scratch)
         if queued is not None:
             state = fresh_state(queued, scratch)
         else:
@@ -166,14 +169,6 @@ class Driver:
             run = moment.run(run_id)
             state = read_state(run, moment.rows, moment.event, scratch)
             return run, state, check_command(state.command, read_launch(run, moment.rows))
-
-    def _scratch(self, run_id: str) -> Path:
-        folder = self._holder.home.run_folder(run_id)
-        scratch = folder / "scratch"
-        for each in (folder.parent, folder, scratch):
-            with suppress(FileExistsError):
-                each.mkdir(0o700)
-        return scratch
 
     async def _refuse(self, run: RunRow, driven: Driven, port: EmbeddedPort) -> None:
         """Fail the launch, or park a run whose chain had started: its sources are not the ones it was started with."""
@@ -222,3 +217,9 @@ class Driver:
         if not isinstance(said, Applied | Adopted):
             crashed = RecordExit(run_id=authority.run_id, worker=authority.worker, outcome="crashed")
             await self._bridge.wrap(transitions.host(crashed))
+
+
+def _make_folders(*folders: Path) -> None:
+    for each in folders:
+        with suppress(FileExistsError):
+            each.mkdir(0o700)
