@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runwright.cli.asking import Asking
 from runwright.cli.failures import Refused
+from runwright.cli.hints import meant, near
 from runwright.cli.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,11 +40,27 @@ def collect_specs(flags: Sequence[str], settings: Settings, needed: Collection[s
         name, spec = (match[1], match[2]) if match else (DEFAULT, flag)
         specs[name] = _look_up(spec, known)
     for name, spec in specs.items():
-        check_spec(name, spec)
+        check_spec(name, spec, known)
     return specs
 
 
-def check_spec(name: str, spec: str) -> list[str]:
+def check_asked(flags: Sequence[str], needed: Collection[str]) -> None:
+    """Refuse a name behind ``--agent`` that no node asks for: it is mistyped.
+
+    Raises:
+        Refused: There is one.
+    """
+    for flag in flags:
+        match = _NAMED.fullmatch(flag)
+        if match is not None and match[1] not in needed:
+            raise Refused.usage(
+                f"No node asks for the executor {match[1]!r}.",
+                meant(match[1], sorted(needed), "executors that nodes ask for"),
+                code="agent_missing",
+            )
+
+
+def check_spec(name: str, spec: str, known: Collection[str] = ()) -> list[str]:
     """Check one specification and split a command into its words.
 
     Returns:
@@ -56,7 +73,8 @@ def check_spec(name: str, spec: str) -> list[str]:
         return []
     kind, colon, rest = spec.partition(":")
     if kind != "cmd" or not colon:
-        raise _wrong(f"The executor {name} is of a kind that this version does not run.")
+        question = near(spec, ["console", *known])
+        raise _wrong(f"The executor {name} is of a kind that this version does not run.", question)
     try:
         words = shlex.split(rest)
     except ValueError:
@@ -97,7 +115,6 @@ def _look_up(spec: str, known: Mapping[str, str]) -> str:
     return known.get(spec, spec)
 
 
-def _wrong(message: str) -> Refused:
-    return Refused.usage(
-        message, "Write cmd:COMMAND ARGUMENTS, or console; NAME=SPEC for a named one.", code="agent_missing"
-    )
+def _wrong(message: str, question: str = "") -> Refused:
+    forms = "Write cmd:COMMAND ARGUMENTS, console, or a name from the settings; NAME=SPEC for a named one."
+    return Refused.usage(message, f"{question} {forms}".strip(), code="agent_missing")

@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 import click
@@ -40,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit):
             raise
-        failure = _failure(error)
+        failure = _failure(error, flags.named)
         _remember_streams(flags, arguments)
         out = Output(as_json=flags.as_json, as_lines=flags.as_lines, verbose=flags.verbose)
         if failure.code == "internal_error" and flags.verbose:
@@ -51,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
         return failure.exit_code
 
 
-def _failure(error: BaseException) -> Failure:
+def _failure(error: BaseException, names: Mapping[str, str]) -> Failure:
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return Failure(code="interrupted", message="interrupted", hint=_GO_ON, exit_code=INTERRUPTED)
     if isinstance(error, click.ClickException):
@@ -59,7 +59,7 @@ def _failure(error: BaseException) -> Failure:
         path = context.command_path if context is not None else "runwright"
         message = error.format_message().rstrip(".")
         return Failure(code="usage", message=message, hint=f"See `{path} --help`.", exit_code=USAGE)
-    failure = failure_of(error)
+    failure = failure_of(error, names)
     if failure is not None:
         return failure
     if isinstance(error, OSError) and error.strerror:

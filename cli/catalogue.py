@@ -6,6 +6,7 @@ from typing import Final
 import rich_click as click
 
 from runwright.cli.command import shared_flags
+from runwright.cli.hints import near
 
 #: Group, then the commands in it: a name, and the module below `runwright.cli.commands` that declares it.
 GROUPS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
@@ -73,6 +74,16 @@ class Catalogue(click.RichGroup):
         command = import_module(f"runwright.cli.commands.{module}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed; where there is none, say which was meant."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            question = near(name, _MODULES)
+            raise click.UsageError(f"There is no command {name[:80]!r}.{f' {question}' if question else ''}", ctx)
+        return super().resolve_command(ctx, args)
 
 
 @click.group(

@@ -1,9 +1,12 @@
 """What goes wrong, as one sentence, the next step and an exit code."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
+
+from runwright.cli.hints import fill, names_of
 
 #: Exit codes (page 09).
 OK: Final = 0
@@ -97,21 +100,26 @@ def exit_code_of(code: str) -> int:
     return CONFLICT
 
 
-def failure_of(error: BaseException) -> Failure | None:
+def failure_of(error: BaseException, names: Mapping[str, str] = MappingProxyType({})) -> Failure | None:
     """The failure that an error of ours stands for; ``None`` for any other exception.
+
+    Args:
+        error: What was raised.
+        names: What the command knows of what it is about, for the next step; see `hints.fill`.
 
     Every error of the lower layers has a stable ``code``, writes its own sentence and names the next step as
     ``hint``; nothing of a foreign exception is ever shown.
     """
     if isinstance(error, Refused):
-        return error.failure
+        return evolve(error.failure, hint=fill(error.failure.hint, names))
     code = getattr(error, "code", None)
     message = getattr(error, "message", None) or str(error)
     if not isinstance(code, str) or not type(error).__module__.startswith("runwright."):
         return None
     hint = getattr(error, "hint", "")
     message = f"{sentence(str(message))}{_evidence_words(getattr(error, 'evidence', None))}"
-    return Failure(code=code, message=str(message), hint=str(hint or ""), exit_code=exit_code_of(code))
+    filled = fill(str(hint or ""), {**names, **names_of(error)})
+    return Failure(code=code, message=str(message), hint=filled, exit_code=exit_code_of(code))
 
 
 def _evidence_words(evidence: object) -> str:

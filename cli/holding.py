@@ -57,8 +57,8 @@ def refuse_held(error: "StoreInUse") -> NoReturn:
         Failure(
             code=error.code,
             message=error.message,
-            hint="It drives a run: press Ctrl-C there to pause it at the next step, wait for it with "
-            "`runwright wait RUN`, or use another --home.",
+            hint="In this version one process drives the runs of a state folder. Press Ctrl-C there to pause at the "
+            "next step, wait with `runwright wait RUN`, or use another --home.",
             exit_code=UNAVAILABLE,
         )
     ) from None

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from runwright.cli.failures import Refused
+from runwright.cli.hints import near
 from runwright.engine.schemas import describe_fields, type_words
-from runwright.eventstore.values import MAX_VALUE, Json, decode, encode
+from runwright.eventstore.values import MAX_VALUE, Json, JsonObject, decode, encode
 
 if TYPE_CHECKING:  # imported where it is used: it brings the whole conversion along
     from runwright.engine.authoring.conversion import Shape
@@ -37,17 +38,56 @@ def build_input(
         Refused: Something in it cannot be read, or does not fit the field it is for. No message holds a value.
     """
     value: Json = {} if base is None else _read_json(_read_base(base, stdin), "-i")
-    if not settings and task is None:
-        return value
     if not isinstance(value, dict):
+        if not settings and task is None:
+            return value
         raise _wrong("-s and TASK fill fields, and -i is no JSON object.", "Give the whole input with -i.")
     fields = dict(value)
+    faults: list[Refused] = []
+    tried: set[str] = set()
     for each in settings:
-        key, setting = _read_setting(each, shape)
-        fields[key] = setting
+        tried.add(each.partition("=")[0].removesuffix(":"))
+        try:
+            key, setting = _read_setting(each, shape)
+            fields[key] = setting
+        except Refused as refused:
+            faults.append(refused)
     if task is not None:
-        fields[TASK_FIELD] = _convert(TASK_FIELD, task, shape, "TASK")
+        tried.add(TASK_FIELD)
+        try:
+            fields[TASK_FIELD] = _convert(TASK_FIELD, task, shape, "TASK")
+        except Refused as refused:
+            faults.append(refused)
+    _refuse_all(faults, [name for name in _missing(shape, fields) if name not in tried], shape)
     return fields
+
+
+def _missing(shape: "Shape", fields: JsonObject) -> list[str]:
+    """The fields that have to be given and are not."""
+    from runwright.engine.authoring.conversion import schema_of
+
+    return [name for name, _, needed in describe_fields(schema_of(shape)) if needed and name not in fields]
+
+
+def _refuse_all(faults: Sequence[Refused], missing: Sequence[str], shape: "Shape") -> None:
+    """Say everything that is wrong at once; what is wrong alone, the engine or its own refusal says as well."""
+    if len(faults) + len(missing) < 2:
+        if faults:
+            raise faults[0]
+        return
+    said = [each.failure.message for each in faults]
+    if missing:
+        said.append(f"{'These fields are' if len(missing) > 1 else 'This field is'} missing: {', '.join(missing)}.")
+    raise _wrong(" ".join(said), _listed(shape))
+
+
+def _listed(shape: "Shape") -> str:
+    """The fields of an input with their types."""
+    from runwright.engine.authoring.conversion import schema_of
+
+    fields = describe_fields(schema_of(shape))
+    listed = ", ".join(f"{field} ({words}{'' if needed else ', optional'})" for field, words, needed in fields)
+    return f"The input's fields: {listed}." if listed else "The input has no fields."
 
 
 def _read_base(base: str, stdin: BinaryIO | None) -> str:
@@ -115,8 +155,7 @@ def _find_field(key: str, shape: "Shape", name: str) -> "Shape | None":
         what = (
             "TASK fills the field `task`, and the input has none." if name == "TASK" else f"There is no field {key!r}."
         )
-        listed = ", ".join(f"{field} ({words}{'' if needed else ', optional'})" for field, words, needed in fields)
-        raise _wrong(what, f"The input's fields: {listed}." if listed else "The input has no fields.")
+        raise _wrong(what, f"{near(key, known)} {_listed(shape)}".strip())
     return shape.child(key)
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import define
+from attrs import define, field
 
 from runwright.cli.asking import Asking
 from runwright.cli.failures import Refused
@@ -29,6 +29,8 @@ class Flags:
     quiet: bool = False
     verbose: int = 0
     unsafe_filesystem: bool = False
+    #: What the command is about, as far as it is known: ``RUN``, ``EFFECT``, ``WORKFLOW``, for hints.
+    named: dict[str, str] = field(factory=dict[str, str])
 
 
 class Invocation:

@@ -1,13 +1,16 @@
 """From what was typed behind ``run`` and ``start`` to a launch that was checked whole, and nothing written yet."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 from attrs import frozen
 
-from runwright.cli.agent_specs import build_agents, collect_specs
+from runwright.cli.agent_specs import build_agents, check_asked, collect_specs
+from runwright.cli.failures import Refused, sentence
+from runwright.cli.hints import near
 from runwright.cli.inputs import build_input
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.eventstore.values import Json
@@ -66,6 +69,36 @@ def needed_agents(definition: "Definition") -> set[str]:
     return {node.by or DEFAULT_AGENT for node in definition.nodes.values() if node.kind in ("agent", "choose")}
 
 
+@contextmanager
+def naming(call: Invocation, workflow: str) -> Iterator[None]:
+    """Find a workflow by what was typed; where there is none, say which was probably meant.
+
+    Raises:
+        Refused: There is no such workflow.
+    """
+    from runwright.engine.errors import WorkflowNotFound
+    from runwright.engine.sources.locate import list_workflows
+
+    call.flags.named["WORKFLOW"] = workflow
+    try:
+        yield
+    except WorkflowNotFound as error:
+        listed = [each.name for each in list_workflows(call.project, user_folder())]
+        question = _near_file(workflow) or near(workflow, listed)
+        raise Refused.usage(error.message, f"{question} {sentence(error.hint)}".strip(), code=error.code) from None
+
+
+def _near_file(typed: str) -> str:
+    """The file that was probably meant."""
+    path, colon, variable = typed.partition(":")
+    folder = Path(path).parent
+    if not path.endswith(".py") or "\0" in path or not folder.is_dir():
+        return ""
+    question = near(Path(path).name, (each.name for each in folder.glob("*.py")))
+    name = question.removeprefix("Did you mean ").removesuffix("?")
+    return f"Did you mean {(folder / name).as_posix()}{colon}{variable}?" if question else ""
+
+
 def check_launch(
     call: Invocation,
     *,
@@ -87,10 +120,13 @@ def check_launch(
 
     call.printed.settle()  # from here on user code is at work
     named = call.project if call.flags.project is not None else None
-    reference, project = typed_reference(workflow, Path.cwd(), named)
-    driven = (catalog or Catalog(user=user_folder())).of_reference(reference, project)
+    with naming(call, workflow):
+        reference, project = typed_reference(workflow, Path.cwd(), named)
+        driven = (catalog or Catalog(user=user_folder())).of_reference(reference, project)
     program = driven.program
-    specs = collect_specs(agents, call.settings, needed_agents(program.definition))
+    needed = needed_agents(program.definition)
+    specs = collect_specs(agents, call.settings, needed)
+    check_asked(agents, needed)
     value = build_input(program.input, base=base, settings=fields, task=task)
     executors = build_agents(specs, call.asking)
     preflight.check_supported(program.definition)

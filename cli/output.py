@@ -120,6 +120,16 @@ class Output:
 
 
 def _print(console: "Console", renderables: "Iterable[RenderableType]") -> None:
+    if console.is_terminal:
+        _print_all(console, renderables)
+        return
+    with console.capture() as captured:
+        _print_all(console, renderables)
+    # Columns are filled up with blanks, which are of no use in a file.
+    console.file.write("".join(f"{each.rstrip(' ')}\n" for each in captured.get().split("\n")[:-1]))
+
+
+def _print_all(console: "Console", renderables: "Iterable[RenderableType]") -> None:
     from rich.text import Text
 
     for each in renderables:

@@ -4,6 +4,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runwright.cli.failures import Refused
+from runwright.cli.hints import meant
 from runwright.cli.invocation import Invocation, find_project
 from runwright.engine.errors import AmbiguousId, NotFound
 
@@ -30,14 +32,41 @@ def find_run(call: Invocation, store: "Reader", text: str) -> str:
         NotFound: No run has that name.
         AmbiguousId: Several have.
     """
+    found = _newest(call, store) if text == LAST else store.find_run(_bounded("run", text))
+    call.flags.named["RUN"] = found
+    return found
+
+
+def find_effect(call: Invocation, store: "Reader", text: str) -> str:
+    """Answer the whole ID of an effect by the same rule; ``@last`` is the newest of the run of that name."""
     if text == LAST:
-        return _newest(call, store)
-    return store.find_run(_bounded("run", text))
+        run_id = _newest(call, store)
+        own = store.effects(run_id)
+        if not own:
+            raise NotFound("effect", f"{LAST}: run {run_id} has none")
+        found = own[-1].effect
+    else:
+        found = store.find_effect(_bounded("effect", text))
+    call.flags.named["EFFECT"] = found[-12:]
+    return found
 
 
-def find_effect(store: "Reader", text: str) -> str:
-    """Answer the whole ID of an effect by the same rule."""
-    return store.find_effect(_bounded("effect", text))
+def find_node(store: "Reader", run_id: str, node: str) -> str:
+    """Answer the path of a node of a run.
+
+    Raises:
+        Refused: The run's workflow has none of that name; the hint lists those there are.
+    """
+    from runwright.cli.definitions import saved_definition
+
+    definition = saved_definition(store, run_id)
+    if definition is None or node in definition.nodes:
+        return node
+    raise Refused.usage(
+        f"There is no node {node[:200]!r} in run {run_id}.",
+        meant(node, definition.nodes, "nodes"),
+        code="not_found",
+    )
 
 
 def find_among(ids: Collection[str], text: str) -> str:

@@ -73,7 +73,7 @@ def _one(
         assert holder is not None
         change = ask(holder, command_of(found))
     except Exception as error:
-        failure = failure_of(error)
+        failure = failure_of(error, {"RUN": found} if isinstance(found, str) else {})
         if failure is None:
             raise
         if not call.out.for_machines:

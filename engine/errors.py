@@ -144,13 +144,24 @@ class RecoveryRequiredError(EngineError):
         return type(self), (RecoveryRequired(self.code, dict(self.evidence)),)
 
 
+#: The next step by what is missing; an ID by default.
+_NOT_FOUND: Mapping[str, str] = MappingProxyType(
+    {
+        "run": "`runwright runs` lists the runs; their last six characters are enough",
+        "effect": "`runwright effects` lists the effects; their last six characters are enough",
+        "visit of node": "`runwright show RUN` shows which nodes it came to",
+        "step": "give a --step that there is",
+    }
+)
+
+
 class NotFound(EngineError):
     """There is no run, effect, request or session of that name; ``what`` says which of them."""
 
     code = "not_found"
 
     def __init__(self, what: str, identity: str) -> None:
-        super().__init__(f"There is no {what} {identity}.", HINTS[self.code])
+        super().__init__(f"There is no {what} {identity}.", _NOT_FOUND.get(what, HINTS[self.code]))
         self.what = what
         self.identity = identity
 

@@ -30,7 +30,7 @@ class ProjectionError(Exception):
     hint = "Run `runwright projections verify` to compare the tables with the log."
 
     def __init__(self, message: str) -> None:
-        super().__init__(f"{message} {self.hint}")
+        super().__init__(message)
         self.message = message
 
 

@@ -25,6 +25,7 @@ def command(call: Invocation, workflow: str, graph: str | None, schema: bool, ba
 
     With file and line; exits 1 where there is a fault. Or its graph, or the schema of its input.
     """
+    from runwright.cli.launching import naming
     from runwright.engine.errors import WorkflowInvalid
     from runwright.engine.graph.check import check
     from runwright.engine.graph.compile import compile_workflow
@@ -33,11 +34,12 @@ def command(call: Invocation, workflow: str, graph: str | None, schema: bool, ba
 
     call.printed.settle()  # from here on user code is at work
     named = call.project if call.flags.project is not None else None
-    reference, project = typed_reference(workflow, Path.cwd(), named)
+    with naming(call, workflow):
+        reference, project = typed_reference(workflow, Path.cwd(), named)
     program: Program | None = None
     name = workflow
     try:
-        with loading(reference, project, user_folder()) as (found, resolve, _):
+        with naming(call, workflow), loading(reference, project, user_folder()) as (found, resolve, _):
             name = str(found.name)
             problems = check(found, resolve)
             if not any(each.severity == "error" for each in problems):

@@ -20,7 +20,7 @@ def command(call: Invocation, effect: str, values: bool) -> None:
     from runwright.cli.references import find_effect
 
     with reading(call) as store:
-        found = store.effect(find_effect(store, effect))
+        found = store.effect(find_effect(call, store, effect))
     if call.out.for_machines:
         call.out.document(found.document() if values else found.effect.document())
         return

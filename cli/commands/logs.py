@@ -18,12 +18,14 @@ def command(call: Invocation, run: str, node: str | None, follow: bool) -> None:
 
     Each line with its time and its node. What a program that embeds the engine prints stays on its own streams.
     """
-    from runwright.cli.references import find_run
+    from runwright.cli.references import find_node, find_run
 
     if follow and call.out.as_json:
         raise Refused.usage("--follow goes on, and --json is one document.", "Use --jsonl with --follow.")
     with reading(call) as store:
         run_id = find_run(call, store, run)
+        if node is not None:
+            find_node(store, run_id, node)
         if call.out.as_json:
             call.out.document({"run_id": run_id, "node": node, "lines": list(store.logs(run_id, node))})
             return

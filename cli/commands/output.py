@@ -17,9 +17,11 @@ def command(call: Invocation, run: str, node: str | None, visit: int | None) -> 
     JSON, or the text where it is one; made for pipes. Follows continued runs.
     """
     from runwright.cli.chains import last_of_chain
-    from runwright.cli.references import find_run
+    from runwright.cli.references import find_node, find_run
 
     with reading(call) as store:
         run_id = find_run(call, store, run)
+        if node is not None:
+            find_node(store, run_id, node)
         value = store.output(run_id if node else last_of_chain(store, run_id), node, visit)
     call.out.value(value)

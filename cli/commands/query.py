@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Sequence
 from io import StringIO
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -13,12 +14,20 @@ from runwright.cli.opening import reading
 from runwright.cli.pages import print_list
 from runwright.eventstore.values import Json, JsonObject
 
+if TYPE_CHECKING:
+    from runwright.engine.reading.reader import Reader
+
 
 @intent(
     "query", example="runwright query\nrunwright query runs --where status=failed --sort -created_at --csv", lines=True
 )
 @click.argument("projection", required=False)
-@click.option("--where", multiple=True, metavar="F=V", help="Only rows where this holds (= != < <= > >= ~, null).")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="F=V",
+    help="Only rows where this holds (= != < <= > >= ~, null); quote it: 'steps>3'.",
+)
 @click.option("--sort", multiple=True, metavar="F", help="Sort by this field, with - before it descending.")
 @click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, metavar="N", help="At most N rows.")
 @click.option("--cursor", metavar="C", help="The `next` of the page before.")
@@ -43,8 +52,9 @@ def command(
             _list_projections(call, store.projections(), as_csv)
             return
         page = store.query(projection, where=where, sort=sort, limit=limit, cursor=cursor)
+        fields = _fields(store, projection) if as_csv and not page.items else list(page.items[0]) if page.items else []
     if as_csv:
-        call.out.raw(_csv(page.items))
+        call.out.raw(_csv(page.items, fields))
     elif call.out.for_machines:
         print_list(call.out, page.items, position=page.position, following=page.next)
     else:
@@ -60,11 +70,14 @@ def _list_projections(call: Invocation, found: Sequence[JsonObject], as_csv: boo
         print_list(call.out, found, position=None)
         return
     if as_csv:
-        call.out.raw(_csv(found))
+        call.out.raw(_csv(found, list(found[0])))
         return
+    from runwright.cli.rendering.projections import HOLDS
     from runwright.cli.rendering.tables import plain_table
 
-    rows = [(str(each["projection"]), str(each["holds"]), _words(each["fields"])) for each in found]
+    rows = [
+        (name := str(each["projection"]), HOLDS.get(name, str(each["holds"])), _words(each["fields"])) for each in found
+    ]
     call.out.show(plain_table(("projection", "holds", "fields"), rows, whole=("projection",)))
 
 
@@ -72,13 +85,18 @@ def _words(value: Json) -> str:
     return ", ".join(str(each) for each in value) if isinstance(value, list) else str(value)
 
 
-def _csv(rows: Sequence[JsonObject]) -> str:
+def _fields(store: "Reader", projection: str) -> list[str]:
+    found = next(each["fields"] for each in store.projections() if each["projection"] == projection)
+    assert isinstance(found, list)
+    return [str(each) for each in found]
+
+
+def _csv(rows: Sequence[JsonObject], fields: Sequence[str]) -> str:
     text = StringIO()
-    if rows:
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\r\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({name: _csv_cell(value) for name, value in row.items()})
+    writer = csv.DictWriter(text, fields, lineterminator="\r\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _csv_cell(value) for name, value in row.items()})
     return text.getvalue()
 
 

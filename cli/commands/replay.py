@@ -79,7 +79,7 @@ def _after_step(own: "Iterable[RecordedEvent]", step: int, last: int) -> int:
                 return before
         before = each.position
     if begun < step:
-        raise NotFound("step", str(step))
+        raise NotFound("step", f"{step}: the run has {begun}")
     return before if before else last
 
 

@@ -12,8 +12,10 @@ from runwright.cli.opening import reading
 from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
+    from runwright.engine.errors import InputInvalid
     from runwright.engine.results import Adopted, Applied
 
+_EXAMPLE = "It is JSON, so a text stands in two kinds of quotation marks: --result '\"text\"'."
 _OUTCOMES: dict[str, Literal["done", "not_done", "timed_out"]] = {
     "done": "done",
     "not-done": "not_done",
@@ -25,7 +27,7 @@ _OUTCOMES: dict[str, Literal["done", "not_done", "timed_out"]] = {
 @click.argument("effect")
 @click.argument("outcome", type=click.Choice(list(_OUTCOMES)))
 @click.option("--result", metavar="JSON", help="With `done`: its result, of the node's type.")
-@click.option("--reason", required=True, metavar="TEXT", help="How you know; kept with the run's private values.")
+@click.option("--reason", required=True, metavar="TEXT", help="How you know (needed); a private value.")
 @takes_store
 def command(call: Invocation, effect: str, outcome: str, result: str | None, reason: str) -> None:
     """Say what became of an uncertain effect.
@@ -40,7 +42,7 @@ def command(call: Invocation, effect: str, outcome: str, result: str | None, rea
         raise Refused.usage("--reason is empty.", "Say how you know.")
     value = None if result is None else _json(result)
     with reading(call) as store:
-        effect_id = find_effect(store, effect)
+        effect_id = find_effect(call, store, effect)
     answer = asyncio.run(_resolve(call, effect_id, outcome, value, reason))
     from runwright.engine.results import Adopted
 
@@ -64,6 +66,7 @@ async def _resolve(
 ) -> "Applied[str] | Adopted[str]":
     from runwright.cli.holding import refuse_held
     from runwright.engine.embedded.async_engine import AsyncEngine
+    from runwright.engine.errors import InputInvalid
     from runwright.eventstore.errors import StoreInUse
 
     try:
@@ -74,6 +77,28 @@ async def _resolve(
             return await engine.resolve(effect_id, _OUTCOMES[outcome], result=value, reason=reason)
     except StoreInUse as error:
         refuse_held(error)
+    except InputInvalid as error:
+        raise _unfit(call, effect_id, error, missing=value is None) from None
+
+
+def _unfit(call: Invocation, effect_id: str, error: "InputInvalid", *, missing: bool) -> Refused:
+    """Say what a result has to be: the node's own type."""
+    from runwright.cli.definitions import saved_definition
+    from runwright.engine.schemas import type_words
+
+    with reading(call) as store:
+        effect = store.effect(effect_id).effect
+        definition = saved_definition(store, effect.run_id)
+    spec = None if definition is None else definition.nodes.get(effect.path)
+    words = "" if spec is None else f", whose type is {type_words(spec.schema)}"
+    if spec is not None and spec.kind == "shell":
+        words = ', a shell node: {"stdout": "…"} says what its command printed'
+    if missing:
+        return Refused.usage(f"--result is missing: it is the output of node {effect.path}{words}.", _EXAMPLE)
+    where = "" if error.path == "$" else f" at {error.path}"
+    return Refused.usage(
+        f"--result does not fit node {effect.path}{words}: {error.problem}{where}.", _EXAMPLE, code=error.code
+    )
 
 
 def _json(text: str) -> Json:

@@ -1,5 +1,6 @@
 """``runwright runs``: the table, newest first."""
 
+import re
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,13 +16,22 @@ from runwright.cli.pages import print_list
 if TYPE_CHECKING:
     from runwright.engine.reading.reader import Reader, RunsPage
 
+#: The ID of a run: ten characters of time and ten of its own.
+_CURSOR = re.compile(r"0[0-9a-z]{19}")
 _STATUSES = (
     "queued", "running", "waiting", "paused", "completed", "continued", "failed", "timed_out", "cancelled", "ambiguous",
 )  # fmt: skip
 
 
 @intent("runs", example="runwright runs --status failed --since 7d\nrunwright runs --follow", lines=True)
-@click.option("--status", "statuses", multiple=True, type=click.Choice(_STATUSES), help="Only runs of this status.")
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    metavar="S",
+    type=click.Choice(_STATUSES),
+    help=f"Only runs of this status: {', '.join(_STATUSES)}.",
+)
 @click.option("--workflow", metavar="W", help="Only runs of this workflow.")
 @click.option("--since", metavar="T", help="Only runs queued since then: 2h, 7d, 2026-01-31.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=20, metavar="N", help="At most N runs.")
@@ -39,6 +49,8 @@ def command(
     """List runs, newest first."""
     from runwright.cli.durations import parse_since
 
+    if cursor is not None and not _CURSOR.fullmatch(cursor):
+        raise Refused.usage("--cursor is none of a page of `runwright runs`.", "Take the `next` of the page before.")
     begin = None if since is None else parse_since(since, "--since", time.time_ns() // 1000)
     if follow:
         if call.out.as_json:

@@ -23,21 +23,23 @@ def command(call: Invocation, run: str, node: str | None, values: bool) -> None:
 
     With NODE: its visits, attempts and errors.
     """
-    from runwright.cli.references import find_run
+    from runwright.cli.references import find_node, find_run
 
     now = time.time_ns() // 1000
     with reading(call) as store:
         run_id = find_run(call, store, run)
         if node is not None:
             from runwright.cli.node_visits import node_document
+            from runwright.cli.rendering.reasons import shown_word
             from runwright.cli.rendering.visits import visits_screen
 
+            find_node(store, run_id, node)
             document = node_document(store.log.read(f"run/{run_id}"), run_id, node, values=values)
             if call.out.for_machines:
                 call.out.document(document)
             else:
                 own = [each for each in store.effects(run_id) if each.path == node]
-                call.out.show(*visits_screen(document, now, own))
+                call.out.show(*visits_screen(document, now, own, word=shown_word(store.status(run_id))))
             return
         _show_run(call, store, run_id, now)
 
@@ -80,4 +82,4 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
     }
     call.out.show(*run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(rows, edges, entry, mounts))
     if timeline["visits"]:
-        call.out.show("", Text("Timeline", style="bold"), TimelineChart(timeline, now))
+        call.out.show("", Text("Timeline", style="bold"), TimelineChart(timeline, now, shown_word(status)))

@@ -1,13 +1,14 @@
 """Events as people see them: one line each, with the facts that stand in ``data``."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from runwright.cli.rendering.marks import BAD, BUSY, DOUBT, GOOD, HELD, QUIET
-from runwright.cli.rendering.statuses import short_id
+from runwright.cli.rendering.statuses import SHORT, short_id
 from runwright.cli.rendering.text import clean, local_time, one_line, rfc3339
 
 if TYPE_CHECKING:
@@ -19,13 +20,16 @@ _ENDINGS: Mapping[str, str] = {
 }  # fmt: skip
 #: Longer hexadecimal digests and IDs are cut in the middle of a line; `--json` has them whole.
 _LONG = 24
+#: A first visit and attempt go without saying.
+_FIRSTS = (("visit", 1), ("attempt", 1))
+_ID = re.compile(r"[0-9a-f]{64}|0[0-9a-hjkmnp-tv-z]{19}")
 #: The facts that tell most stand first.
 _FIRST = ("path", "outcome", "reason", "code", "next", "visit", "attempt", "workflow", "effect_type", "operation")
 
 
 def event_line(recorded: "RecordedEvent", now: int) -> Text:
     """One event on one line: position, time, subject, type, facts."""
-    kind, _, ending = recorded.type.partition(".")
+    kind, dot, ending = recorded.type.partition(".")
     style = _ENDINGS.get(ending, "")
     outcome = json.loads(recorded.data).get("outcome")
     if isinstance(outcome, str):
@@ -33,9 +37,9 @@ def event_line(recorded: "RecordedEvent", now: int) -> Text:
     return Text.assemble(
         (f"{recorded.position:>6}  ", QUIET),
         (f"{local_time(recorded.at, now)}  ", QUIET),
-        (f"{subject(recorded.stream):<8.8}  ", "bold"),
-        f"{kind}.",
-        (f"{ending:<{max(20 - len(kind), 0)}}", style),
+        (f"{subject(recorded.stream):<6.6}  ", "bold"),
+        f"{kind}{dot}",
+        (f"{ending:<{max(17 - len(kind), 0)}}", style),
         " ",
         (facts(recorded), ""),
         overflow="ellipsis",
@@ -54,9 +58,11 @@ def facts(recorded: "RecordedEvent") -> str:
     data = json.loads(recorded.data)
     order = [*(name for name in _FIRST if name in data), *(name for name in data if name not in _FIRST)]
     shown = [
-        (name, data[name]) for name in order if data[name] not in (None, "", []) and not isinstance(data[name], dict)
+        (name, data[name])
+        for name in order
+        if data[name] not in (None, "", []) and not isinstance(data[name], dict) and (name, data[name]) not in _FIRSTS
     ]
-    return "  ".join(f"{name}={_time_or_value(name, each)}" for name, each in shown)
+    return "  ".join(_fact(name, each) for name, each in shown)
 
 
 def value_lines(recorded: "RecordedEvent") -> list[Text]:
@@ -73,13 +79,13 @@ def value_lines(recorded: "RecordedEvent") -> list[Text]:
     return lines
 
 
-def _time_or_value(name: str, value: object) -> str:
+def _fact(name: str, value: object) -> str:
+    """One fact; a node's path says by itself what it is."""
     if name in ("deadline", "due") and isinstance(value, int):
-        return rfc3339(value) or ""
-    return _value(value)
-
-
-def _value(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = one_line(text, 120)
-    return f"{text[:12]}…" if len(text) > _LONG and " " not in text and "/" not in text else text
+        return f"{name}={rfc3339(value)}"
+    text = one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 120)
+    if _ID.fullmatch(text):
+        text = text[-SHORT:]  # as everywhere, the end of an ID tells it from others
+    elif len(text) > _LONG and " " not in text and "/" not in text:
+        text = f"{text[:12]}…"
+    return text if name == "path" else f"{name}={text}"

@@ -60,8 +60,8 @@ def why(status: "Status", now: int) -> str:
         now: UTC in microseconds.
     """
     if status.error is not None:
-        code = "" if status.error.code in _SAID else f" ({status.error.code})"
-        return f"{status.error.message}{code}"
+        message, code = status.error.message, status.error.code
+        return message if code in _SAID or code in message else f"{message.removesuffix('.')}: {code}"
     if status.ended:
         return ""
     if not status.driven and status.uncertain:
@@ -72,6 +72,8 @@ def why(status: "Status", now: int) -> str:
         )
     if is_interrupted(status):
         return _GONE
+    if status.status == "ambiguous":
+        return SENTENCES["effect_ambiguous"]
     if status.resting_until is not None and status.status == "waiting":
         due = round(status.resting_until.timestamp() * 1_000_000)
         return f"it waits until {local_time(due, now)} ({ago(due, now)})"

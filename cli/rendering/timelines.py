@@ -24,9 +24,11 @@ class TimelineChart:
     Args:
         timeline: The document's ``timeline``.
         now: UTC microseconds; where an open span ends.
+        word: What the run is shown as; its open visit is the same.
     """
 
-    def __init__(self, timeline: JsonObject, now: int) -> None:
+    def __init__(self, timeline: JsonObject, now: int, word: str = "running") -> None:
+        self._word = word
         self._visits = [each for each in cast("list[JsonObject]", timeline["visits"]) if _says_something(each, now)]
         self._dropped = cast(int, timeline["dropped"]) + max(len(self._visits) - _MOST, 0)
         self._now = now
@@ -46,7 +48,7 @@ class TimelineChart:
         for visit, name, own in zip(visits, names, spans, strict=True):
             table.add_row(
                 " ",
-                _sign(visit),
+                _sign(visit, self._word),
                 Text(name),
                 bar(own, begin, end, width),
                 Text(span(_own_time(visit, own)), style=QUIET),
@@ -101,10 +103,9 @@ def _name(visit: JsonObject) -> str:
     return clean(str(visit["node"])) + (f" #{visit['visit']}" if visit["visit"] != 1 else "")
 
 
-def _sign(visit: JsonObject) -> Text:
+def _sign(visit: JsonObject, word: str) -> Text:
     attempts = cast("list[JsonObject]", visit["attempts"])
     outcome = attempts[-1]["outcome"] if attempts else None
     if outcome:
         return sign(str(outcome))
-    spans = cast("list[JsonObject]", visit["spans"])
-    return sign(str(spans[-1]["phase"]) if spans else "queued")
+    return sign(word)

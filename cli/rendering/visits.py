@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from runwright.engine.reading.effects import Effect
 
 
-def visits_screen(document: JsonObject, now: int, effects: "Sequence[Effect]" = ()) -> list[RenderableType]:
+def visits_screen(
+    document: JsonObject, now: int, effects: "Sequence[Effect]" = (), *, word: str = "running"
+) -> list[RenderableType]:
     """Every attempt on a line, its error below it, and its values where they were asked for.
 
     Args:
         document: What ``--json`` prints.
         now: UTC in microseconds.
         effects: The node's effects: how often each was applied stands below its visit.
+        word: What the run is shown as; an attempt that is open is the same.
     """
     parts: list[RenderableType] = [
         Text.assemble(
@@ -33,7 +36,7 @@ def visits_screen(document: JsonObject, now: int, effects: "Sequence[Effect]" = 
     ]
     for visit in cast("list[JsonObject]", document["visits"]):
         for attempt in cast("list[JsonObject]", visit["attempts"]):
-            parts.append(_attempt(visit, attempt, now))
+            parts.append(_attempt(visit, attempt, now, word))
             parts += [_block(name, attempt[name]) for name in ("error", "output") if attempt.get(name) is not None]
             for update in cast("list[JsonObject]", attempt.get("updates", [])):
                 parts.append(_block(f"update {update['key']}", update["update"]))
@@ -42,14 +45,14 @@ def visits_screen(document: JsonObject, now: int, effects: "Sequence[Effect]" = 
 
 
 def _effect(effect: "Effect") -> Text:
-    times = {0: "never applied", 1: "applied once", 2: "applied twice"}
-    words = times.get(effect.applications, f"applied {effect.applications} times")
+    times = {0: "never tried", 1: "tried once", 2: "tried twice"}
+    words = times.get(effect.applications, f"tried {effect.applications} times")
     return Text.assemble("      ", mark(effect.state), f"  effect {effect.effect[-SHORT:]}", (f"  {words}", QUIET))
 
 
-def _attempt(visit: JsonObject, attempt: JsonObject, now: int) -> Text:
+def _attempt(visit: JsonObject, attempt: JsonObject, now: int, word: str) -> Text:
     begun, ended = microseconds(attempt["started_at"]) or now, microseconds(attempt["finished_at"])
-    line = Text.assemble("  ", mark(str(attempt["outcome"] or "running")), f"  visit {visit['visit']}")
+    line = Text.assemble("  ", mark(str(attempt["outcome"] or word)), f"  visit {visit['visit']}")
     if attempt["attempt"] != 1:
         line.append(f", attempt {attempt['attempt']}")
     line.append(f"  {local_time(begun, now)}  {span((ended or now) - begun)}", style=QUIET)

@@ -51,7 +51,7 @@ def bad_node(node: NodeState) -> Bad | None:
         return None
     outcome: BadOutcome = "failed" if node.outcome == "failed" else "timed_out"
     code = node.code or ("node_timed_out" if outcome == "timed_out" else "node_failed")
-    message = f"Node {node.path!r} {_what(outcome)} ({code}, visit {node.visits}, attempt {node.attempt})."
+    message = f"Node {node.path!r} {_what(outcome)} (visit {node.visits}, attempt {node.attempt})."
     return Bad(outcome=outcome, code=code, message=message, error=node.error)
 
 

@@ -1,7 +1,11 @@
 """What an exception of the user's code means: a known failure, or an end that nobody can be sure of."""
 
+import asyncio
+import os
+import threading
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from attrs import frozen
@@ -14,6 +18,12 @@ from runwright.engine.safe import cut, mask, strike
 from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
 from runwright.eventstore.values import Json, encode
 
+#: Where the frames between the engine's loop and the user's function stand: this package, asyncio, threads.
+_MACHINERY: tuple[str, ...] = (
+    f"{Path(__file__).parent.parent}{os.sep}",
+    f"{Path(asyncio.__file__).parent}{os.sep}",
+    threading.__file__,
+)
 BadOutcome: TypeAlias = Literal["failed", "timed_out"]
 
 #: The most bytes of error text that are kept.
@@ -101,22 +111,37 @@ def describe(error: BaseException) -> str:
     """An exception as text: type and message, and those that it came from; survives a broken ``__str__``."""
     lines: list[str] = []
     for depth, each in enumerate(_chain(error)):
-        name = type(each).__name__ if type(each).__module__ == "builtins" else _full_name(type(each))
+        name = type(each).__qualname__.rpartition(".")[2]
         message = message_of(each)
         lines.append(("caused by " if depth else "") + (f"{name}: {message}" if message else name))
     return "\n".join(lines)
 
 
 def trace(error: BaseException) -> str:
-    """The whole traceback for the run's private output log."""
+    """The traceback for the run's private output log, from where the user's own code begins."""
     try:
-        return "".join(traceback.format_exception(error))
+        told = traceback.TracebackException.from_exception(error)
+        _leave_out_ours(told, set())
+        return "".join(told.format())
     except BaseException:  # noqa: BLE001 (formatting runs the exception's own code)
         return describe(error)
 
 
-def _full_name(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+def _leave_out_ours(told: traceback.TracebackException, seen: set[int]) -> None:
+    """Drop the frames before the user's code: how it came to be called helps nobody who reads it."""
+    if id(told) in seen:
+        return
+    seen.add(id(told))
+    own = next((number for number, frame in enumerate(told.stack) if not _is_machinery(frame.filename)), None)
+    if own is not None:
+        del told.stack[:own]
+    for each in (told.__cause__, told.__context__, *(told.exceptions or ())):
+        if each is not None:
+            _leave_out_ours(each, seen)
+
+
+def _is_machinery(file: str) -> bool:
+    return file.startswith(_MACHINERY)
 
 
 def message_of(error: BaseException) -> str:

@@ -387,7 +387,7 @@ class Reader:
                     return last
             last = recorded.position
         if started < step:
-            raise NotFound("step", str(step))
+            raise NotFound("step", f"{step}: the run has {started}")
         return last
 
 

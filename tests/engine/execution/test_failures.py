@@ -44,7 +44,7 @@ def test_the_text_of_an_exception() -> None:
     error = TwoArguments("db1", Lock())
     error.__cause__ = cause
     assert describe(error).splitlines() == [
-        f"{TwoArguments.__module__}.TwoArguments: db1 is down",
+        "TwoArguments: db1 is down",
         "caused by KeyError: 'a'",
     ]
     assert "__str__ raised RuntimeError" in describe(Unshowable())

@@ -154,7 +154,7 @@ def test_a_bad_end_is_caught_at_the_mount(value: int | str, max_steps: int, code
 @pytest.mark.parametrize(
     ("value", "max_steps", "code", "words"),
     [
-        (-1, 1000, "node_failed", "Node 'docs/count' failed (node_failed, visit 1, attempt 1)."),
+        (-1, 1000, "node_failed", "Node 'docs/count' failed (visit 1, attempt 1)."),
         ("many", 1000, "input_invalid", "The input of mount 'docs' failed (input_invalid, invocation 1)."),
         (1, 1, "max_steps_exceeded", "Mount 'docs' used all of its 1 steps (invocation 1)."),
     ],

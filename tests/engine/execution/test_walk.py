@@ -183,7 +183,7 @@ def test_an_uncaught_failure_ends_the_run_with_a_safe_message(tmp_path: Path) ->
     port = port_for(workflow, tmp_path)
     assert run(port) == "finished"
     assert isinstance(port.ended, FailRun)
-    assert port.ended.message == "Node 'breaks' failed (node_failed, visit 1, attempt 1)."
+    assert port.ended.message == "Node 'breaks' failed (visit 1, attempt 1)."
     assert port.ended.error == "ValueError: private words"
 
 
