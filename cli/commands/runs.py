@@ -14,7 +14,8 @@ from runwright.cli.opening import reading, reading_if_any
 from runwright.cli.pages import print_list
 
 if TYPE_CHECKING:
-    from runwright.engine.reading.reader import Reader, RunsPage
+    from runwright.engine.reading.pages import RunsPage
+    from runwright.engine.reading.reader import Reader
 
 #: The ID of a run: ten characters of time and ten of its own.
 _CURSOR = re.compile(r"0[0-9a-z]{19}")

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import ParamSpec, TypeVar
 
 from runwright.engine.reading.effects import Effect
-from runwright.engine.reading.reader import ExportFormat, Reader, RowsPage
+from runwright.engine.reading.pages import RowsPage
+from runwright.engine.reading.reader import ExportFormat, Reader
 from runwright.engine.reading.requests import Request
 from runwright.engine.reading.status import Status
 from runwright.eventstore.envelope import Head, RecordedEvent

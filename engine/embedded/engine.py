@@ -22,7 +22,8 @@ from runwright.engine.embedded.outcome import Outcome
 from runwright.engine.embedded.preflight import Surroundings
 from runwright.engine.embedded.resolving import Resolution
 from runwright.engine.reading.effects import Effect
-from runwright.engine.reading.reader import ExportFormat, Reader, RowsPage
+from runwright.engine.reading.pages import RowsPage
+from runwright.engine.reading.reader import ExportFormat, Reader
 from runwright.engine.reading.requests import Request
 from runwright.engine.reading.status import Status
 from runwright.engine.results import Adopted, Applied

@@ -5,14 +5,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from attrs import frozen
-
 from runwright.engine.errors import NotFound
 from runwright.engine.reading import find
 from runwright.engine.reading.effects import Effect, EffectValues
 from runwright.engine.reading.history import History, read_history
 from runwright.engine.reading.logs import read_log
 from runwright.engine.reading.moment import is_held, moment_of
+from runwright.engine.reading.pages import RowsPage, RunsPage
 from runwright.engine.reading.requests import Request, read_requests
 from runwright.engine.reading.status import Status
 from runwright.engine.reading.values import effect_values, node_output, read_sources, run_output
@@ -37,32 +36,6 @@ Progress = Callable[[int, int], None]
 
 #: Display statuses by what the runs' own column can say: it narrows a list before statuses are worked out.
 _ENDS = frozenset({"completed", "continued", "failed", "timed_out", "cancelled"})
-
-
-@frozen(kw_only=True)
-class RunsPage:
-    """A page of runs, newest first; ``next`` is the cursor of the page behind it."""
-
-    items: list[Status]
-    position: int
-    next: str | None
-
-    def document(self) -> JsonObject:
-        """The page as lists are printed."""
-        return {"items": [each.document() for each in self.items], "position": self.position, "next": self.next}
-
-
-@frozen(kw_only=True)
-class RowsPage:
-    """A page of rows of one projection, as people are shown them."""
-
-    items: list[JsonObject]
-    position: int
-    next: str | None
-
-    def document(self) -> JsonObject:
-        """The page as lists are printed."""
-        return {"items": list(self.items), "position": self.position, "next": self.next}
 
 
 class Reader:
