@@ -1,4 +1,4 @@
-"""Every refusal leads on: it names what was probably meant, what there is, and the concrete thing in the line to type."""
+"""Every refusal leads on: what was probably meant, what there is, and the concrete thing in the line to type."""
 
 from pathlib import Path
 

@@ -8,8 +8,9 @@ import pytest
 from attrs import field, frozen
 
 from runwright.cli.failures import Refused
-from runwright.cli.inputs import build_input, describe_fields
+from runwright.cli.inputs import build_input
 from runwright.engine.authoring.conversion import schema_of, shape_of
+from runwright.engine.schemas import describe_fields
 from runwright.eventstore.values import Json, JsonObject
 
 SECRET = "hunter2"

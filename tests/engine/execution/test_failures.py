@@ -1,5 +1,6 @@
 """Failures: what is known and what is uncertain, which text is kept, and what is struck out of it."""
 
+import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from attrs import frozen
 
 from runwright import Context, JsonObject, Workflow
 from runwright.engine.commands.worker import FailRun
+from runwright.engine.execution.calling import call
 from runwright.engine.execution.failures import MAX_ERROR, classify, describe, trace
 from runwright.engine.safe import cut, mask, strike
 from support.running import port_for, run
@@ -233,3 +235,18 @@ def test_stop_iteration_is_an_error_like_others(tmp_path: Path) -> None:
     assert run(port) == "finished"
     assert isinstance(port.ended, FailRun)
     assert "StopIteration" in str(port.ended.error)
+
+
+def _of_the_user() -> None:
+    raise ValueError("mine")
+
+
+async def test_a_traceback_begins_at_the_users_own_code() -> None:
+    """How the engine came to call it is left out, of what it came from too; a path of a class is no part of a text."""
+    (error,) = await asyncio.gather(call("run", 5, _of_the_user), return_exceptions=True)
+    assert isinstance(error, ValueError)
+    told = trace(error)
+    assert "_of_the_user" in told
+    assert "calling.py" not in told
+    assert "asyncio" not in told
+    assert "." not in describe(TwoArguments("db1", Lock())).partition(":")[0]
