@@ -1,12 +1,15 @@
 """Law 6: a terminal run has no open request, no claim, no timer, no open attempt, and holds no session."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from runwright.engine.commands.client import CancelRun, PauseRun, ResumeRun
 from runwright.engine.commands.host import FireTimer, TimeOutRun
+from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.commands.worker import (
+    AskSession,
     BeginEffect,
     CompleteRun,
     FailRun,
@@ -17,17 +20,21 @@ from runwright.engine.commands.worker import (
     StartNode,
     Timer,
 )
-from runwright.engine.results import Applied, Conflict
+from runwright.engine.results import Adopted, Applied, Conflict
+from runwright.eventstore.events.message import MessageQueued
 from runwright.projections.control.effects import EFFECTS
+from runwright.projections.control.messages import MESSAGES
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.requests import REQUESTS
 from runwright.projections.control.reservations import RESERVATIONS
 from runwright.projections.control.runs import RUNS
 from runwright.projections.control.terminal import TERMINAL
 from runwright.projections.control.timers import TIMERS
+from runwright.projections.control.turns import TURNS
 from runwright.projections.control.visits import VISITS
 from support.graphs import graph, node
-from support.stage import Stage
+from support.scripted_session import ScriptedSession, owned
+from support.stage import Stage, settled
 
 FLOW = graph(
     node("ask", "agent"),
@@ -187,3 +194,82 @@ def test_nothing_moves_a_run_that_has_ended(scene: Stage) -> None:
         assert isinstance(result, Conflict)
         assert result.code == "already_terminal"
     assert scene.log.head() == before
+
+
+# --- sessions -----------------------------------------------------------------------------------------------------
+
+
+def talking(scene: Stage) -> ScriptedSession:
+    """A run whose session works on its step, with a reminder, a decision, a notification and a follow-up unsent."""
+    pi = ScriptedSession(scene)
+    scene.queue(FLOW, session="s1", timeout=60_000_000)
+    pi.settle()
+    ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt="p", contract=None, limit=50_000_000)
+    scene.applied(scene.claim(), StartNode(path="ask", visit=1, attempt=1), ask)
+    pi.begin(pi.receive().message, turn="open")
+    scene.ask(QueueFollowUp(run_id=ONE, session="s1", text="And then?"))
+    (request,) = scene.rows(REQUESTS)
+    facts: dict[str, Any] = {"session": "s1", "source": request.request, "starts_turn": False}
+    told = [
+        MessageQueued(message="step:again", kind="step", order=7, reason="resumed", **facts),
+        MessageQueued(message="decision:1", kind="decision", order=8, **facts),
+        MessageQueued(message="notification:1", kind="notification", order=9, **facts),
+    ]
+    stream = f"run/{ONE}"
+    settled(scene.log.transact(lambda tx: tx.append(stream, tx.version(stream), told, actor="operator")))
+    return pi
+
+
+@pytest.mark.parametrize("end", [cancel, time_out], ids=lambda end: end.__name__)
+def test_an_end_closes_what_its_session_has_of_it_in_the_same_append(
+    scene: Stage, end: Callable[[Stage], None]
+) -> None:
+    """S47: turns are lost, steps, decisions and follow-ups cancelled; what was only to be told is still told."""
+    pi = talking(scene)
+    before = scene.log.head().position
+    end(scene)
+    closed(scene)
+    assert [each.state for each in scene.rows(TURNS)] == ["lost"]
+    states = {each.message: each.state for each in scene.rows(MESSAGES)}
+    sent = next(name for name in states if name.startswith("step:") and name != "step:again")
+    assert states == {
+        sent: "sent",
+        "step:again": "cancelled",
+        "decision:1": "cancelled",
+        "notification:1": "pending",
+        f"follow_up:{ONE}:2": "cancelled",
+    }
+    written = [each for each in scene.log.read_all(after=before) if each.stream == f"run/{ONE}"]
+    assert {each.at for each in written} == {written[0].at}
+    late = pi.end(sent, "completed", turn="open")
+    assert isinstance(late, Adopted)
+    assert owned(late) == "settled"
+
+
+def test_completion_keeps_follow_ups(scene: Stage) -> None:
+    """They are what comes after it; everything else is closed as by any end."""
+    pi = ScriptedSession(scene)
+    scene.queue(FLOW, session="s1")
+    scene.ask(QueueFollowUp(run_id=ONE, session="s1", text="And then?"))
+    pi.settle()
+    scene.applied(
+        scene.claim(),
+        StartNode(path="end", visit=1, attempt=1),
+        FinishNode(path="end", visit=1, attempt=1, outcome="completed", output=1),
+        CompleteRun(),
+    )
+    closed(scene)
+    assert [each.state for each in scene.rows(MESSAGES)] == ["pending"]
+
+
+def test_a_terminal_run_starts_no_turn_of_a_step(scene: Stage) -> None:
+    """Its message was sent before the end; the turn comes after it."""
+    pi = ScriptedSession(scene)
+    scene.queue(FLOW, session="s1")
+    pi.settle()
+    ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt="p", contract=None)
+    scene.applied(scene.claim(), StartNode(path="ask", visit=1, attempt=1), ask)
+    message = pi.receive().message
+    cancel(scene)
+    assert owned(pi.begin(message)) == "absent"
+    assert scene.rows(TURNS) == []

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from attrs import evolve
 
@@ -74,6 +75,23 @@ class MemoryLog:
             self._versions[stream] = version
             self.control.apply(recorded)
         return Appended(first, len(self.recorded), version)
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Have several appends count as one: where one is refused, none of them was made."""
+        recorded, versions = len(self.recorded), dict(self._versions)
+        tables: list[tuple[Any, dict[Any, Any]]] = [
+            (self.control.table(each), dict(self.control.table(each))) for each in CONTROL
+        ]
+        try:
+            yield
+        except BaseException:
+            del self.recorded[recorded:]
+            self._versions = versions
+            for table, before in tables:
+                table.clear()
+                table.update(before)
+            raise
 
     def version(self, stream: str) -> int:
         """Answer a stream's version."""

@@ -125,13 +125,13 @@ async def test_a_presentation_that_fails_changes_nothing_else(
     broken = [True]
 
     @flow.presentation
-    async def tell(ctx: Context[Job], result: Any) -> Any:
+    def tell(ctx: Context[Job], result: Any) -> Any:
         if not broken[0]:
             return "Say it."
         if fault == "raises":
             raise RuntimeError("secret-cause")
         if fault == "slow":
-            await asyncio.sleep(30)
+            time.sleep(1)
         return 7
 
     async with AsyncEngine.open(tmp_path / "home") as engine:
