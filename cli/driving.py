@@ -62,12 +62,14 @@ def drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, *, time
     Raises:
         Refused: Another process holds the store.
     """
+    from runwright.engine.tasks import new_loop
     from runwright.eventstore.errors import StoreInUse
 
     call.printed.settle()  # what loading printed is said before anything is shown
     call.printed.hear = _unheard
     try:
-        return asyncio.run(_drive(call, agents, begin, timeout))
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            return runner.run(_drive(call, agents, begin, timeout))
     except StoreInUse as error:
         refuse_held(error)
 

@@ -4,6 +4,8 @@ import asyncio
 import logging
 import threading
 
+from runwright.engine.tasks import end_task, new_loop
+
 _log = logging.getLogger("runwright.engine")
 
 
@@ -15,7 +17,7 @@ class Background(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="runwright-engine", daemon=True)
-        self.loop = asyncio.new_event_loop()
+        self.loop = new_loop()
         self._over = False
         self.start()
 
@@ -39,7 +41,7 @@ class Background(threading.Thread):
     async def _finish(self) -> None:
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
-            task.cancel()
+            end_task(task)
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.loop.shutdown_asyncgens()
 

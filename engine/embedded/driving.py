@@ -22,6 +22,7 @@ from runwright.engine.embedded.timers import Timers
 from runwright.engine.embedded.watch import Watch
 from runwright.engine.errors import AgentMissing
 from runwright.engine.reading.moment import moment_of
+from runwright.engine.tasks import own_task
 from runwright.eventstore.errors import StoreError
 from runwright.projections.control.queue import QUEUE, QueueRow
 from runwright.projections.control.runs import RunRow
@@ -183,7 +184,7 @@ class Driving:
 
     def background(self, work: Any, name: str) -> None:
         """Keep a task until it is done."""
-        task = asyncio.get_running_loop().create_task(work, name=name)
+        task = own_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

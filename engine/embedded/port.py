@@ -19,6 +19,7 @@ from runwright.engine.commands.worker import (
 from runwright.engine.embedded.bridge import LoopBridge
 from runwright.engine.embedded.updates import UpdateBuffer
 from runwright.engine.results import Adopted, Applied, Result
+from runwright.engine.tasks import own_task
 from runwright.eventstore.errors import StoreError
 from runwright.eventstore.values import Json
 
@@ -144,7 +145,7 @@ class EmbeddedPort:
     def _write(self) -> None:
         self._flush = None
         if taken := self._updates.take(*self._open):
-            self._flushing = self._loop.create_task(self._write_out(taken))
+            self._flushing = own_task(self._write_out(taken))
         elif self._updates.delay:
             self._plan()
         # Else what waits belongs to an attempt that is about to start, and goes with its start.

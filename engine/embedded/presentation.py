@@ -22,6 +22,7 @@ from runwright.engine.graph.definition import Definition
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import Adopted, Applied
 from runwright.engine.rundata import Found, RunData
+from runwright.engine.tasks import end_task, own_task
 from runwright.eventstore.errors import StoreError
 from runwright.eventstore.events.definition import DefinitionRecorded
 from runwright.eventstore.values import Json
@@ -92,7 +93,7 @@ class Presenting:
         """Look at a run that may have ended; where its end owes a message, build it in the background."""
         if self._stopped or run_id in self._tasks:
             return
-        task = asyncio.get_running_loop().create_task(self._present(run_id), name=f"present {run_id}")
+        task = own_task(self._present(run_id), name=f"present {run_id}")
         self._tasks[run_id] = task
         task.add_done_callback(lambda _: self._tasks.pop(run_id, None))
 
@@ -101,7 +102,7 @@ class Presenting:
         self._stopped = True
         tasks = list(self._tasks.values())
         for task in tasks:
-            task.cancel()
+            end_task(task)
         if tasks:
             await asyncio.wait(tasks)
 

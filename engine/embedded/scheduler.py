@@ -5,6 +5,8 @@ import heapq
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from runwright.engine.tasks import end_task, own_task
+
 
 class Scheduler:
     """Starts one task for each run that is to be driven.
@@ -63,7 +65,7 @@ class Scheduler:
         """Cancel a run's task; what it holds is ended by the task itself."""
         self._queued.discard(run_id)
         if (task := self._tasks.get(run_id)) is not None:
-            task.cancel()
+            end_task(task)
 
     def stop(self) -> None:
         """Start no further task."""
@@ -79,7 +81,7 @@ class Scheduler:
             return
         _, late = await asyncio.wait(tasks, timeout=grace)
         for task in late:
-            task.cancel()
+            end_task(task)
         if late:
             await asyncio.wait(late)
 
@@ -89,7 +91,7 @@ class Scheduler:
             if run_id not in self._queued:
                 continue
             self._queued.discard(run_id)
-            task = asyncio.get_running_loop().create_task(self._drive(run_id), name=f"run {run_id}")
+            task = own_task(self._drive(run_id), name=f"run {run_id}")
             self._tasks[run_id] = task
             task.add_done_callback(lambda _, run_id=run_id: self._ended(run_id))  # type: ignore[misc]  # bound default
 

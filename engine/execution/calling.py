@@ -2,15 +2,18 @@
 
 import asyncio
 import inspect
+import math
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import copy_context
-from typing import Literal
+from typing import Literal, NoReturn
 
 from runwright.engine.arrivals import arrivals_of
 from runwright.engine.execution.crew import Crew
+from runwright.engine.execution.forks import Steps, end_fork
+from runwright.engine.tasks import Owner, end_task, owns, task_of
 
 #: How long a cancelled coroutine may take to end its own affairs (an agent's process has 2 s, and 2 more).
 GRACE = 10.0
@@ -43,7 +46,8 @@ async def call(run_id: str, limit: float | None, function: Callable[..., object]
         args: Its arguments.
 
     Raises:
-        OutOfTime: The limit passed first. Where the function could not be stopped, `outlived` says so.
+        OutOfTime: The limit passed first, also where the function returned something after it. Where the function
+            could not be stopped, `outlived` says so.
     """
     if limit is not None and limit <= 0:
         raise OutOfTime
@@ -56,21 +60,29 @@ async def call(run_id: str, limit: float | None, function: Callable[..., object]
 
 
 async def _in_time(run_id: str, limit: float, function: Callable[..., object], *args: object) -> object:
-    clock = asyncio.timeout(limit)
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + limit
+    thread_call = _ThreadCall(loop, function, args)
+    clock = asyncio.timeout_at(ends)
     try:
         async with clock:
-            return await in_thread(run_id, function, *args)
+            await _done(run_id, thread_call)
     except TimeoutError:
-        if clock.expired():
+        # A loop that was held up tells late of what came in time.
+        if not thread_call.ended_by(ends):
             raise OutOfTime from None
-        raise
+    return thread_call.result(ends)
 
 
 async def in_thread(run_id: str, function: Callable[..., object], *args: object) -> object:
     """Call a plain function in a thread. Cancelled, it leaves the function running and remembers it."""
-    loop = asyncio.get_running_loop()
-    thread_call = _ThreadCall(loop, function, args)
-    _crew.submit(thread_call, loop)
+    thread_call = _ThreadCall(asyncio.get_running_loop(), function, args)
+    await _done(run_id, thread_call)
+    return thread_call.result()
+
+
+async def _done(run_id: str, thread_call: "_ThreadCall") -> None:
+    _crew.submit(thread_call, thread_call.loop)
     try:
         await thread_call.done
     except asyncio.CancelledError:
@@ -78,10 +90,6 @@ async def in_thread(run_id: str, function: Callable[..., object], *args: object)
         if returned is not None:
             _remember(run_id, returned)
         raise
-    error = thread_call.error
-    if error is None:
-        return thread_call.value
-    raise error if isinstance(error, Exception) else Quit(f"it raised {type(error).__name__}") from error
 
 
 class _ThreadCall:
@@ -91,22 +99,24 @@ class _ThreadCall:
         "_args",
         "_arrivals",
         "_context",
+        "_ended_at",
+        "_error",
         "_function",
-        "_loop",
         "_returned",
         "_state",
+        "_value",
         "done",
-        "error",
-        "value",
+        "loop",
     )
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, function: Callable[..., object], args: tuple[object, ...]
     ) -> None:
         self.done: asyncio.Future[None] = loop.create_future()
-        self.value: object = None
-        self.error: BaseException | None = None
-        self._loop = loop
+        self.loop = loop
+        self._value: object = None
+        self._error: BaseException | None = None
+        self._ended_at = math.inf
         self._arrivals = arrivals_of(loop)
         self._arrivals.awaited += 1
         self._context = copy_context()
@@ -119,14 +129,35 @@ class _ThreadCall:
         """Run it; in the thread."""
         if not self._go("runs"):
             return
+        pid = os.getpid()
         try:
-            self.value = self._context.run(self._function, *self._args)
+            self._context.run(owns, Owner())
+            self._value = self._context.run(self._function, *self._args)
         except BaseException as error:  # noqa: BLE001 (handed to whoever waits)
-            self.error = error
+            self._error = error
+        if os.getpid() != pid:
+            end_fork(self._error)
+        self._ended_at = self.loop.time()
         self._go("over")
         if self._returned is not None:
             self._returned.set_result(None)
-        self._arrivals.add(self._loop, self._tell)
+        self._arrivals.add(self.loop, self._tell)
+
+    def ended_by(self, time: float) -> bool:
+        """Whether the function had ended by a time of the loop's."""
+        return self._ended_at <= time
+
+    def result(self, ends: float = math.inf) -> object:
+        """Answer what the function returned.
+
+        Raises:
+            OutOfTime: It returned after its time.
+        """
+        if self._error is not None:
+            _raise(self._error)
+        if self._ended_at > ends:
+            raise OutOfTime
+        return self._value
 
     def leave(self) -> "Future[None] | None":
         """Stop waiting: what has not begun never does; answer when what has begun returns."""
@@ -167,7 +198,9 @@ async def returned(run_id: str) -> None:
 
 async def _on_loop(run_id: str, limit: float | None, function: Callable[..., object], *args: object) -> object:
     # A task of its own, so that one that swallows its cancellation cannot hold the attempt open.
-    task = asyncio.ensure_future(_contained(function, *args))
+    loop = asyncio.get_running_loop()
+    ends = math.inf if limit is None else loop.time() + limit
+    task = task_of(Owner(loop), Steps(_contained(loop, function, *args)))
     try:
         await asyncio.wait({task}, timeout=limit)
         in_time = task.done()
@@ -179,13 +212,22 @@ async def _on_loop(run_id: str, limit: float | None, function: Callable[..., obj
     if task.cancelled():
         raise Quit("it cancelled itself")
     error = task.exception()
-    if error is None:
-        return task.result()
-    raise error if isinstance(error, Exception) else Quit(f"it raised {type(error).__name__}") from error
+    if error is not None:
+        _raise(error)
+    value, ended_at = task.result()
+    if ended_at > ends:  # one that holds up the loop also holds up the clock
+        raise OutOfTime
+    return value
 
 
-async def _end(run_id: str, task: "asyncio.Task[object]") -> None:
-    task.cancel()
+def _raise(error: BaseException) -> NoReturn:
+    if isinstance(error, Exception):
+        raise error
+    raise Quit(f"it raised {type(error).__name__}") from error
+
+
+async def _end(run_id: str, task: "asyncio.Task[tuple[object, float]]") -> None:
+    end_task(task)
     await asyncio.wait({task}, timeout=GRACE)
     if not task.done():
         done: Future[None] = Future()
@@ -196,14 +238,21 @@ async def _end(run_id: str, task: "asyncio.Task[object]") -> None:
         task.exception()  # retrieved, so that nobody is told of an error that the end of time explains
 
 
-async def _contained(function: Callable[..., object], *args: object) -> object:
+async def _contained(
+    loop: asyncio.AbstractEventLoop, function: Callable[..., object], *args: object
+) -> tuple[object, float]:
+    """The function's value, and when it was there."""
+    pid = os.getpid()
     try:
         value = function(*args)
-        return await value if inspect.isawaitable(value) else value
+        value = await value if inspect.isawaitable(value) else value
     except (SystemExit, KeyboardInterrupt) as error:  # let out of a task, they would end the program's loop
+        if os.getpid() != pid:
+            raise  # for the forked process, they say how it ends
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
             raise  # somebody's Ctrl-C
         raise Quit(f"it raised {type(error).__name__}") from error
+    return value, loop.time()
 
 
 async def _awaited(value: object) -> object:
@@ -225,8 +274,8 @@ def _remember(run_id: str, done: "Future[None]") -> None:
 
 
 def _forget_threads() -> None:
-    global _crew
-    _crew = Crew()
+    global _crew, _lock
+    _crew, _lock = Crew(), threading.Lock()
     _outlived.clear()
 
 

@@ -14,6 +14,7 @@ from typing import IO, Any
 from attrs import frozen
 
 from runwright.engine.execution.calling import OutOfTime
+from runwright.engine.tasks import own_task
 
 #: Every program that a run starts finds its run's ID under this name: what outlives a crash is known by it.
 RUN_MARK = "RUNWRIGHT_RUN_ID"
@@ -174,7 +175,7 @@ async def _started(
     start: Coroutine[Any, Any, tuple[asyncio.SubprocessTransport, _Child]],
 ) -> tuple[asyncio.SubprocessTransport, _Child]:
     """Start whole or not at all: cancelled half-way, the loop would forget the child's group and wait for ever."""
-    task = asyncio.ensure_future(start)
+    task = own_task(start)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

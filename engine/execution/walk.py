@@ -1,8 +1,8 @@
 """What one execution of a run holds: its nodes as they stand, and what it has not yet told its port."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.declaration import Declaration
@@ -19,6 +19,7 @@ from runwright.engine.execution.visit import Ended, Visit
 from runwright.engine.graph.definition import Definition
 from runwright.engine.graph.program import Program
 from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequired
+from runwright.engine.tasks import end_task, own_task
 
 T = TypeVar("T")
 
@@ -111,9 +112,9 @@ class Walk:
             values.append(answer.value)
         return values[len(values) - len(transitions) :]
 
-    async def aside(self, work: Awaitable[T]) -> T:
+    async def aside(self, work: Coroutine[Any, Any, T]) -> T:
         """Work something out before the next commit; what is owed waits for it only a moment."""
-        task = asyncio.ensure_future(work)
+        task = own_task(work)
         try:
             await asyncio.wait({task}, timeout=PATIENCE)
             if not task.done():
@@ -121,7 +122,7 @@ class Walk:
             return await task
         finally:
             if not task.done():
-                task.cancel()
+                end_task(task)
                 await asyncio.wait({task})
 
     # the run's state

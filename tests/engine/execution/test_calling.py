@@ -42,6 +42,49 @@ async def test_a_timeout_of_the_functions_own_is_no_limit() -> None:
         await call("run", 0, own)
 
 
+async def test_a_coroutine_that_holds_up_its_loop_is_late_all_the_same() -> None:
+    """What it returns after its time is no result; an error of its own tells more than the clock."""
+    error: list[Exception] = []
+
+    async def blocks() -> int:
+        threading.Event().wait(0.05)
+        if error:
+            raise error[0]
+        return 1
+
+    with pytest.raises(OutOfTime):
+        await call("run", 0.01, blocks)
+    assert await call("run", 20, blocks) == 1
+    assert not outlived("run")
+    error.append(ValueError("mine"))
+    with pytest.raises(ValueError, match="mine"):
+        await call("run", 0.01, blocks)
+
+
+@pytest.mark.parametrize(("takes", "limit", "in_time"), [(0, 0.05, True), (0.05, 0.01, False)])
+async def test_a_loop_that_is_held_up_changes_nothing_for_a_thread(takes: float, limit: float, in_time: bool) -> None:
+    """A plain function is in time by when it returned, not by when the loop came to hear of it."""
+    begun, over = threading.Event(), threading.Event()
+
+    def works() -> int:
+        begun.set()
+        threading.Event().wait(takes)
+        over.set()
+        return 1
+
+    task = asyncio.ensure_future(call("held-up", limit, works))
+    await asyncio.sleep(0)
+    begun.wait(20)
+    over.wait(20)
+    threading.Event().wait(0.1)
+    if in_time:
+        assert await task == 1
+    else:
+        with pytest.raises(OutOfTime):
+            await task
+    await returned("held-up")
+
+
 async def test_a_coroutine_that_cancels_itself_has_failed() -> None:
     """It does not look like a cancelled run."""
 
