@@ -34,7 +34,7 @@ _RUNS: Final = {
     "host_unavailable": "start the host, or look at its log",
     "worker_unkillable": "end the process by hand, then `runwright resume RUN`",
     "effect_ambiguous": "find out what happened, then `runwright resolve EFFECT done|not-done|timed-out --reason TEXT`",
-    "environment_missing": "hand the workflow or the agent back to the engine, then `runwright resume RUN`",
+    "environment_missing": "`runwright resume RUN --agent SPEC` hands an agent back; a program, the workflow as well",
     "provider_error": "look at the provider's state, then `runwright resume RUN`",
     "validation_failed": "correct the prompt or the check, then start again",
     "protocol_rejected": "this is a fault of runwright or of a changed worker: report it with `runwright logs RUN`",

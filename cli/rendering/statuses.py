@@ -130,7 +130,7 @@ def to_type(status: "Status") -> list[str]:
     """What to type next: what carries the run on, or shows why it ended badly."""
     lines = [] if status.run_status == "completed" else list(status.next)
     if status.error is not None and status.node is not None:
-        lines.append(f"runwright show {status.run_id} {shlex.quote(status.node)}")
+        lines.insert(0, f"runwright show {status.run_id} {shlex.quote(status.node)}")
     return lines
 
 
