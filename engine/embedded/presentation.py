@@ -15,7 +15,8 @@ from runwright.engine.embedded.state import read_state
 from runwright.engine.errors import PreflightError
 from runwright.engine.execution.calling import OutOfTime, call
 from runwright.engine.execution.capture import OutputLog
-from runwright.engine.execution.contexts import build_context
+from runwright.engine.execution.contexts import InputUnfit, build_context
+from runwright.engine.execution.failures import trace
 from runwright.engine.execution.places import Places
 from runwright.engine.execution.port import RunState
 from runwright.engine.graph.definition import Definition
@@ -195,19 +196,22 @@ class Presenting:
             places = Places(
                 driven.program.definition, state.nodes, state.mounts, steps=state.steps, max_steps=state.max_steps
             )
-            context = build_context(
-                driven.program,
-                state,
-                places,
-                path="",
-                visit=1,
-                attempt=1,
-                deadline=None,
-                log=log,
-                report=_ignored,
-            )
             try:
+                context = build_context(
+                    driven.program,
+                    state,
+                    places,
+                    path="",
+                    visit=1,
+                    attempt=1,
+                    deadline=None,
+                    log=log,
+                    report=_ignored,
+                )
                 text = await call(end.run.run_id, LIMIT, driven.program.present, context, end.output)
+            except InputUnfit as unfit:
+                log.line("presentation", trace(unfit.__cause__ or unfit))
+                raise _Unprepared("input_invalid", unfit.message) from None
             except OutOfTime:
                 raise _Unprepared(
                     "function_timed_out", f"The presentation function took over {LIMIT:.0f} seconds."

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from runwright.engine.authoring.context import Context, Update
+from runwright.engine.authoring.conversion import NotConvertible
 from runwright.engine.authoring.results import NodeError, NodeResult
 from runwright.engine.commands.worker import Outcome
 from runwright.engine.execution.capture import OutputLog
@@ -17,6 +18,26 @@ from runwright.eventstore.values import Json
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_KEY = 128
 _MAX_MESSAGE = 60 * 1024
+
+
+class InputUnfit(Exception):
+    """A saved input that fitted when it was saved does not fit now: its type, or what that looks at, has changed.
+
+    Attributes:
+        mount: The mount whose input it is; empty for the run's own.
+        problem: What is wrong, without a value.
+    """
+
+    def __init__(self, mount: str, problem: str) -> None:
+        super().__init__(problem)
+        self.mount = mount
+        self.problem = problem
+
+    @property
+    def message(self) -> str:
+        """The safe sentence."""
+        whose = f"mount {self.mount!r}" if self.mount else "the run"
+        return f"The saved input of {whose} does not fit its type any more: {self.problem}."
 
 
 def build_context(
@@ -43,6 +64,9 @@ def build_context(
         deadline: When the attempt's time is up.
         log: The run's output log.
         report: Takes progress: key and update.
+
+    Raises:
+        InputUnfit: The input cannot be rebuilt.
     """
     scope = program.scope_of(path)
     seen = places.copy()
@@ -51,7 +75,7 @@ def build_context(
         report(*as_update(update))
 
     return Context(
-        input=scope.input.load(state.input if not scope.path else places.mounts[scope.path].input),
+        input=_input(scope, state.input if not scope.path else places.mounts[scope.path].input),
         run_id=state.run_id,
         node=path.rpartition("/")[2],
         path=path,
@@ -67,6 +91,15 @@ def build_context(
         visits=_Visits(scope, seen),
         report=told,
     )
+
+
+def _input(scope: Scope, document: Json) -> object:
+    try:
+        return scope.input.load(document)
+    except NotConvertible as problem:
+        raise InputUnfit(scope.path, str(problem)) from problem
+    except BaseException as error:  # a class of the user's own runs its code here, on the engine's loop
+        raise InputUnfit(scope.path, f"building it raised {type(error).__name__}") from error
 
 
 class _Results(Mapping[str, NodeResult[Json]]):

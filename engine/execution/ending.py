@@ -16,11 +16,12 @@ _MAX_SAFE_MESSAGE = 1024
 
 @frozen
 class End:
-    """The worker's last words; what they say is committed together."""
+    """The worker's last words; what they say is committed together. ``phase`` is where it was when it failed."""
 
     last: WorkerTransition
     outcome: WorkerEnd
     code: str | None = None
+    phase: str = "execute"
 
 
 @frozen(kw_only=True)

@@ -10,13 +10,15 @@ from runwright.engine.clock import Clock
 from runwright.engine.commands.run import Beginning, Continue, Restart, Resume, Start
 from runwright.engine.commands.worker import (
     ExitWorker,
+    FailRun,
     ParkRun,
     Timer,
 )
 from runwright.engine.execution.calling import outlived, returned
 from runwright.engine.execution.capture import OutputLog
+from runwright.engine.execution.contexts import InputUnfit
 from runwright.engine.execution.ending import End, WorkerEnd, fail_run
-from runwright.engine.execution.failures import NodeFailure
+from runwright.engine.execution.failures import NodeFailure, trace
 from runwright.engine.execution.following import follow, follow_mount, routed
 from runwright.engine.execution.port import NodeState, Port, RunState
 from runwright.engine.execution.runners.action import run_action
@@ -29,6 +31,7 @@ from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import ASIDE_LIMIT, Refused, Walk
 from runwright.engine.graph.program import Program
 from runwright.engine.graph.route import Go, first
+from runwright.engine.safe import MAX_MESSAGE, cut
 
 Runner: TypeAlias = Callable[[Walk, Visit], Awaitable[Ended | Parked]]
 
@@ -76,7 +79,11 @@ async def execute(
     walk = Walk(program, state, port, agents=agents, clock=clock, log=log)
     try:
         await returned(state.run_id)
-        return await _say(walk, await _walk(walk))
+        try:
+            end = await _walk(walk)
+        except InputUnfit as unfit:
+            end = _unfit(walk, unfit)
+        return await _say(walk, end)
     except Refused as refused:
         return await _refused(walk, refused)
 
@@ -178,8 +185,19 @@ async def _retry(walk: Walk, node: NodeState) -> Visit | End:
     return walk.again(node.path)
 
 
+def _unfit(walk: Walk, unfit: InputUnfit) -> End:
+    """Nothing can be called without the input: a launch fails, and a run that had begun waits for what it lacks."""
+    walk.log.line(unfit.mount, trace(unfit.__cause__ or unfit))
+    if isinstance(walk.state.command, Start | Restart) and walk.unheard:
+        walk.forget()
+        fail = FailRun(outcome="failed", code="input_invalid", phase="load", message=cut(unfit.message, MAX_MESSAGE))
+        return End(fail, "failed", "input_invalid", "load")
+    detail = cut(f"{unfit.message} Put right what its check looks at, then resume the run.", MAX_MESSAGE)
+    return End(ParkRun(reason="environment_missing", code="input_invalid", detail=detail), "parked")
+
+
 async def _say(walk: Walk, end: End) -> WorkerEnd:
-    phase = "execute" if end.outcome == "failed" else None
+    phase = end.phase if end.outcome == "failed" else None
     await walk.commit(end.last, ExitWorker(outcome=end.outcome, phase=phase, code=end.code))
     return end.outcome
 

@@ -94,6 +94,15 @@ class Walk:
         """Have transitions go out with the next commit."""
         self._pending.extend(transitions)
 
+    @property
+    def unheard(self) -> bool:
+        """Whether nothing was committed yet, not even that the worker is ready."""
+        return any(isinstance(each, Ready) for each in self._pending)
+
+    def forget(self) -> None:
+        """Take back what is owed."""
+        self._pending = []
+
     async def commit(self, *transitions: WorkerTransition) -> list[object]:
         """Tell the port everything that is owed and these; answer the values of these.
 

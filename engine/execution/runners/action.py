@@ -32,21 +32,29 @@ class _Action:
     async def apply(self, request: Json) -> Json:
         function = self._declared.function
         assert function is not None
-        arguments = () if self._declared.request is None else (self._request_shape.load(request),)
+        arguments = () if self._declared.request is None else (self._asked(request),)
         value = await self._walk.call(self._visit, function, self._visit.context, *arguments)
         return stored(self._visit.node.shape, value)
 
     async def observe(self, request: Json) -> object:
         observe = self._declared.observe
         assert observe is not None
-        asked = self._request_shape.load(request)
-        return await self._walk.call_within(self._visit, ASIDE_LIMIT, observe, self._visit.context, asked)
+        return await self._walk.call_within(
+            self._visit, ASIDE_LIMIT, observe, self._visit.context, self._asked(request)
+        )
 
     def present(self, result: object) -> Json:
         return stored(self._visit.node.shape, result)
 
     async def output(self, result: Json) -> Json:
         return result
+
+    def _asked(self, request: Json) -> object:
+        """The request as its function wrote it, rebuilt from what was saved."""
+        try:
+            return self._request_shape.load(request)
+        except Exception as error:  # noqa: BLE001 (a class of the user's own runs its code here)
+            raise self._walk.failed(self._visit, error) from None
 
     @property
     def _request_shape(self) -> Shape:
