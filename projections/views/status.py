@@ -202,7 +202,7 @@ def controls(of: Standing, *, held: bool) -> tuple[str, ...]:
             found.append("restart")
         return tuple(found)
     found = []
-    if of.requests and not run.paused:
+    if _answerable(of) and not run.paused:
         found.append("answer")
     if of.ambiguous:
         found.append("resolve")
@@ -214,10 +214,17 @@ def controls(of: Standing, *, held: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _answerable(of: Standing) -> tuple[OpenRequest, ...]:
+    """The requests that somebody may answer now: no worker is asking, and no session is asked."""
+    if of.queue_state != "parked":
+        return ()
+    return tuple(each for each in of.requests if each.kind != "agent" or of.run.session is None)
+
+
 def _resumable(of: Standing, *, held: bool) -> bool:
     if of.run.paused:
         return True
-    if of.ambiguous or of.requests or of.held_back:
+    if of.ambiguous or of.held_back or (of.requests and of.reason == "waiting"):
         return False
     if not held:
         return True
@@ -282,7 +289,7 @@ def next_lines(of: Standing, allowed: Iterable[str]) -> Iterable[str]:
     for control in allowed:
         match control:
             case "answer":
-                yield from (f"runwright answer {each.request}" for each in of.requests)
+                yield from (f"runwright answer {each.request}" for each in _answerable(of))
             case "resolve":
                 for effect in of.ambiguous:
                     yield f"runwright resolve {effect} done --result JSON --reason TEXT"

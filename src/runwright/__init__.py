@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from runwright.engine.authoring.times import minutes as minutes
     from runwright.engine.authoring.times import seconds as seconds
     from runwright.engine.authoring.workflow import Workflow as Workflow
+    from runwright.engine.embedded.answering import Answered as Answered
     from runwright.engine.embedded.async_engine import AsyncEngine as AsyncEngine
     from runwright.engine.embedded.engine import Engine as Engine
     from runwright.engine.embedded.outcome import Outcome as Outcome
@@ -83,6 +84,7 @@ _WHERE = {
     "runwright.engine.agents.console": ("ConsoleAgent",),
     "runwright.engine.embedded.async_engine": ("AsyncEngine",),
     "runwright.engine.embedded.engine": ("Engine",),
+    "runwright.engine.embedded.answering": ("Answered",),
     "runwright.engine.embedded.outcome": ("Outcome",),
     "runwright.engine.embedded.preflight": ("Surroundings",),
     "runwright.engine.errors": (
@@ -119,6 +121,7 @@ __all__ = [
     "AgentMissing",
     "AgentRequest",
     "AmbiguousId",
+    "Answered",
     "Applied",
     "AsyncEngine",
     "CallableAgent",

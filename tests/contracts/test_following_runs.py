@@ -1,15 +1,26 @@
 """Runs that follow from other runs, asked of both engines: checkpoints carried on, and restarts."""
 
+import asyncio
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from attrs import frozen
 
-from runwright import ConflictError, Context, InputInvalid, Json, NotFound, RecoveryRequiredError, Workflow
+from runwright import (
+    AgentRequest,
+    CallableAgent,
+    ConflictError,
+    Context,
+    InputInvalid,
+    Json,
+    NotFound,
+    RecoveryRequiredError,
+    Workflow,
+)
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.rundata import Found, RunData
-from support.engines import KINDS, opened
+from support.engines import KINDS, opened, until
 from support.sound import check_sound
 
 pytestmark = pytest.mark.parametrize("kind", KINDS)
@@ -296,3 +307,53 @@ async def test_what_cannot_be_restarted_says_why(kind: str, tmp_path: Path) -> N
         with pytest.raises(RecoveryRequiredError) as cleared:
             await engine.restart(unstarted)
         assert cleared.value.code == "input_cleared"
+
+
+async def test_a_question_that_no_worker_asks_any_more_is_answered_by_hand(kind: str, tmp_path: Path) -> None:
+    """The answer becomes the node's output, and the executor is not asked again."""
+    asked: list[str] = []
+
+    async def silent(request: AgentRequest) -> object:
+        asked.append(request.prompt)
+        await asyncio.sleep(60)
+        return None
+
+    def workflow() -> Workflow[Job]:
+        made: Workflow[Job] = Workflow("asks", input=Job)
+
+        @made.agent(returns=Verdict)
+        def ask(ctx: Context[Job]) -> str:
+            return "What now?"
+
+        made.entry(ask)
+        return made
+
+    async with opened(kind, tmp_path / "home", agents={"default": CallableAgent(silent)}) as engine:
+        run_id = await engine.start(workflow(), Job(1))
+        await until(lambda: _asked(engine, run_id))
+        (request,) = await engine.requests(run_id)
+        with pytest.raises(ConflictError) as busy:
+            await engine.answer(request.request_id, {"word": "yes"})
+        assert busy.value.code == "still_live"
+        assert not any("answer" in line for line in (await engine.status(run_id)).next)
+        await engine.close(grace=0)
+    async with opened(kind, tmp_path / "home", workflows=[workflow()]) as engine:
+        await until(lambda: _lacks(engine, run_id))
+        answered = await engine.answer(request.request_id, {"word": "yes"}, drive=False)
+        assert answered.run_id == run_id
+    agents = {"default": CallableAgent(silent)}
+    async with opened(kind, tmp_path / "home", agents=agents, workflows=[workflow()]) as engine:
+        await engine.resume(run_id)
+        ended = await engine.wait(run_id, timeout=20)
+        assert (ended.status, ended.output) == ("completed", {"word": "yes", "by": ""})
+        assert asked == ["What now?"]
+    check_sound(tmp_path / "home")
+
+
+async def _lacks(engine: Any, run_id: str) -> bool:
+    status = await engine.status(run_id)
+    return bool(status.reason is not None and status.reason.code == "environment_missing")
+
+
+async def _asked(engine: Any, run_id: str) -> bool:
+    return bool(await engine.requests(run_id))
