@@ -1,5 +1,6 @@
 """What goes wrong, as one sentence, the next step and an exit code."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -49,12 +50,20 @@ _UNAVAILABLE_CODES: Final = frozenset(
 )  # fmt: skip
 
 
+#: What no word of a sentence has in it.
+_NAME: Final = re.compile(r"[./\\_0-9:=@-]")
+
+
 def sentence(text: str) -> str:
-    """Give a message the one form that all have here: a capital at the beginning, a full stop at the end."""
+    """Give a message the one form that all have here: a capital at the beginning, a full stop at the end.
+
+    A name at the beginning (of a file, a setting, a node) stays as it is.
+    """
     text = text.strip().rstrip(";,")
+    first = text.partition(" ")[0].rstrip(".!?:,;")
     if text and text[-1] not in ".!?:":
         text += "."
-    return text[:1].upper() + text[1:]
+    return text if _NAME.search(first) else text[:1].upper() + text[1:]
 
 
 @frozen(kw_only=True)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from runwright.cli.failures import sentence
 from runwright.cli.hints import fill, meant, near
 from support.command_line import CommandLine
 
@@ -15,6 +16,13 @@ def test_what_is_known_is_filled_in() -> None:
     assert fill("`runwright show RUN NODE`", {"RUN": "7k2m", "NODE": "a b"}) == "`runwright show 7k2m 'a b'`"
     assert fill("`runwright resolve EFFECT`", {"RUN": "7k2m"}) == "`runwright resolve EFFECT`"
     assert fill("RUNWRIGHT_HOME", {"RUN": "7k2m"}) == "RUNWRIGHT_HOME"
+
+
+def test_a_sentence_begins_with_a_capital_and_a_name_as_it_is_written() -> None:
+    """A file that does not exist under a name with a capital must not be named so."""
+    assert sentence("there is none") == "There is none."
+    for name in ("review.py", "flows/review.py", "pass_env", "store.id:"):
+        assert sentence(f"{name} cannot be read").startswith(f"{name} cannot")
 
 
 def test_a_slip_of_the_keyboard_is_understood() -> None:
