@@ -8,8 +8,10 @@ from runwright.engine.authoring.conversion import Shape, shape_of, to_json
 from runwright.engine.commands.client import AnswerRequest
 from runwright.engine.decisions.answering import ANSWERED
 from runwright.engine.embedded.catalog import Driven
+from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.programs import Programs
 from runwright.engine.embedded.resolving import checked
+from runwright.engine.embedded.validating import validate_answer
 from runwright.engine.errors import InputInvalid, PreflightError, RecoveryRequiredError
 from runwright.engine.results import RecoveryRequired
 from runwright.eventstore.values import Json
@@ -35,8 +37,9 @@ class Answered:
 class Answering:
     """Makes commands of what people and programs answer."""
 
-    def __init__(self, programs: Programs) -> None:
+    def __init__(self, programs: Programs, holder: Holder) -> None:
         self._programs = programs
+        self._holder = holder
 
     async def command(self, request: RequestRow, run: RunRow, value: object) -> tuple[AnswerRequest, Driven | None]:
         """The command for an answer, and the program that goes on with it.
@@ -54,9 +57,12 @@ class Answering:
         node = driven.program.nodes.get(request.path)
         if node is None or not driven.carries(run):
             raise RecoveryRequiredError(RecoveryRequired("source_changed", self._programs.difference(run, driven)))
+        document = _whole(value, node.shape)
+        if request.kind == "agent":
+            await validate_answer(self._holder, run, driven, request.path, document)
         command = AnswerRequest(
             request=request.request,
-            value=_whole(value, node.shape),
+            value=document,
             sources=driven.sources,
             definition=driven.digest,
         )

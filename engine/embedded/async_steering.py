@@ -51,7 +51,7 @@ class AsyncSteering(AsyncAsking):
         self._driving = Driving(holder, catalog, self._agents, capacity)
         self._programs = Programs(holder, catalog, self._agents, self._driving.bridge)
         self._resolving = Resolving(self._programs)
-        self._answering = Answering(self._programs)
+        self._answering = Answering(self._programs, holder)
         self._identity = Identity(client, holder.clock, holder.random)
 
     async def pause(self, run_id: str) -> Applied[str] | Adopted[str]:

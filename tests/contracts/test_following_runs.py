@@ -318,10 +318,14 @@ async def test_a_question_that_no_worker_asks_any_more_is_answered_by_hand(kind:
         await asyncio.sleep(60)
         return None
 
+    def mild(ctx: Context[Job], verdict: Verdict) -> None:
+        if verdict.word == "end" and ctx.input.number == 1:
+            raise ValueError("not yet the end")
+
     def workflow() -> Workflow[Job]:
         made: Workflow[Job] = Workflow("asks", input=Job)
 
-        @made.agent(returns=Verdict)
+        @made.agent(returns=Verdict, validate=mild)
         def ask(ctx: Context[Job]) -> str:
             return "What now?"
 
@@ -339,6 +343,8 @@ async def test_a_question_that_no_worker_asks_any_more_is_answered_by_hand(kind:
         await engine.close(grace=0)
     async with opened(kind, tmp_path / "home", workflows=[workflow()]) as engine:
         await until(lambda: _lacks(engine, run_id))
+        with pytest.raises(InputInvalid, match="not yet the end"):
+            await engine.answer(request.request_id, {"word": "end"}, drive=False)
         answered = await engine.answer(request.request_id, {"word": "yes"}, drive=False)
         assert answered.run_id == run_id
     agents = {"default": CallableAgent(silent)}
