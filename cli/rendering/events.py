@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from rich.text import Text
 
 from runwright.cli.rendering.marks import BAD, BUSY, DOUBT, GOOD, HELD, QUIET
 from runwright.cli.rendering.statuses import SHORT, short_id
-from runwright.cli.rendering.text import clean, local_time, one_line, rfc3339
+from runwright.cli.rendering.text import clean, local_time, one_line
 
 if TYPE_CHECKING:
     from runwright.eventstore.envelope import RecordedEvent
@@ -21,7 +22,7 @@ _ENDINGS: Mapping[str, str] = {
 #: Longer hexadecimal digests and IDs are cut in the middle of a line; `--json` has them whole.
 _LONG = 24
 #: A first visit and attempt go without saying.
-_FIRSTS = (("visit", 1), ("attempt", 1))
+_FIRSTS = (("visit", 1), ("attempt", 1), ("invocation", 0))
 _ID = re.compile(r"[0-9a-f]{64}|0[0-9a-hjkmnp-tv-z]{19}")
 #: The facts that tell most stand first.
 _FIRST = ("path", "outcome", "reason", "code", "next", "visit", "attempt", "workflow", "effect_type", "operation")
@@ -60,7 +61,8 @@ def facts(recorded: "RecordedEvent") -> str:
     shown = [
         (name, data[name])
         for name in order
-        if data[name] not in (None, "", []) and not isinstance(data[name], dict) and (name, data[name]) not in _FIRSTS
+        if not (data[name] in (None, "", []) or data[name] is False or isinstance(data[name], dict))
+        and (name, data[name]) not in _FIRSTS
     ]
     return "  ".join(_fact(name, each) for name, each in shown)
 
@@ -82,7 +84,7 @@ def value_lines(recorded: "RecordedEvent") -> list[Text]:
 def _fact(name: str, value: object) -> str:
     """One fact; a node's path says by itself what it is."""
     if name in ("deadline", "due") and isinstance(value, int):
-        return f"{name}={rfc3339(value)}"
+        return f"{name}={local_time(value, time.time_ns() // 1000)}"
     text = one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 120)
     if _ID.fullmatch(text):
         text = text[-SHORT:]  # as everywhere, the end of an ID tells it from others

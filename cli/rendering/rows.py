@@ -22,8 +22,8 @@ _USES = {
     name: place
     for place, name in enumerate(
         (
-            "effect", "request", "message", "run_id", "workflow", "path", "node", "state", "status", "outcome", "code",
-            "visit", "visits", "attempt", "contract", "applications", "kind", "reason", "since", "created_at",
+            "effect", "request", "run_id", "workflow", "path", "node", "state", "status", "outcome", "code",
+            "visit", "visits", "attempt", "contract", "applications", "kind", "reason", "since", "message", "created_at",
             "started_at", "finished_at", "due", "steps",
         )
     )
