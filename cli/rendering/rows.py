@@ -23,8 +23,8 @@ _USES = {
     for place, name in enumerate(
         (
             "effect", "request", "run_id", "workflow", "path", "node", "state", "status", "outcome", "code",
-            "visit", "visits", "attempt", "contract", "applications", "kind", "reason", "since", "message", "created_at",
-            "started_at", "finished_at", "due", "steps",
+            "visit", "visits", "attempt", "contract", "applications", "kind", "reason", "since", "message",
+            "created_at", "started_at", "finished_at", "due", "steps",
         )
     )
 }  # fmt: skip
