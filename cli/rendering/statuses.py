@@ -113,7 +113,8 @@ def _facts(status: "Status", now: int) -> list[tuple[str, str]]:
     if ended is not None:
         facts.insert(3, ("ended", ago(us(ended), now)))
     if reason := why(status, now):
-        since = f" (since {ago(us(status.reason.since), now)})" if status.reason is not None else ""
+        rests = status.reason is not None and status.status != "waiting"
+        since = f" (for {span(now - us(status.reason.since))})" if rests and status.reason is not None else ""
         facts.insert(0, ("why", reason + since))
     if status.effects.ambiguous:
         facts.append(("effects", f"{plural(status.effects.ambiguous, 'effect')} nobody is sure of"))
