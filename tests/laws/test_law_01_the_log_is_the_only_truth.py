@@ -1,6 +1,7 @@
 """Law 1: dropping every projection table and rebuilding gives equal rows."""
 
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,19 @@ import pytest
 from runwright import Context, Engine, JsonObject, Retry, Uncertain, Workflow, seconds
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.reading.reader import Reader
+from runwright.eventstore.envelope import ANY
 from runwright.eventstore.errors import StoreLayoutDiffers
+from runwright.eventstore.events.run import RunPauseRequested
 from runwright.eventstore.follow import Signal
-from runwright.eventstore.log import LogReader
+from runwright.eventstore.log import LogReader, Tx
 from runwright.projections.control.registry import CONTROL
 from runwright.projections.control.runs import RUNS
 from runwright.projections.rebuild import rebuild
 from runwright.projections.replay import rows_of_run
 from runwright.projections.sql_rows import SqlRows
 from runwright.projections.verify import verify
+from support.graphs import graph, node
+from support.stage import Stage, queue_command
 
 
 def busy() -> Workflow[JsonObject]:
@@ -137,3 +142,26 @@ def test_a_replay_equals_the_rows_after_every_commit(tmp_path: Path, monkeypatch
         for position, copied in list(copies.items()):
             for run_id, rows in copied.items():
                 assert engine.replay(run_id, at=position)["rows"] == rows, f"at {position}"
+
+
+def test_a_unit_that_is_refused_leaves_no_row(scene: Stage) -> None:
+    """What shares a commit with it is kept; of the refused one there is no event, and so no row."""
+    flow = graph(node("one"))
+    scene.queue(flow)
+    scene.claim()
+    gate = threading.Event()
+
+    def broken(tx: Tx) -> None:
+        tx.append("run/run-1", ANY, [RunPauseRequested(by="client:cli")], actor="client:cli")
+        raise ZeroDivisionError
+
+    held = scene.log.transact(lambda _: gate.wait(10))
+    refused = scene.log.transact(broken)
+    kept = scene.transitions.command(scene.caller(), queue_command(flow, "run-2"))
+    gate.set()
+    held.result(10)
+    with pytest.raises(ZeroDivisionError):
+        refused.result(10)
+    kept.result(10)
+    assert not scene.row(RUNS, "run-1").pause_requested
+    assert verify(scene.log).ok

@@ -11,8 +11,9 @@ from runwright.engine import codes
 from runwright.engine.commands import client, host, worker
 from runwright.engine.commands.client import CancelRun, PauseRun, ResolveEffect, ResumeRun
 from runwright.engine.commands.host import FireTimer, ParkIdleRun, RecordExit, TimeOutRun
-from runwright.engine.commands.worker import Authority
+from runwright.engine.commands.worker import Authority, FinishNode, StartNode
 from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequired
+from runwright.eventstore.values import MAX_VALUE
 from support.graphs import graph, node
 from support.stage import Stage, queue_command
 
@@ -68,6 +69,22 @@ def test_what_the_store_refuses_is_a_typed_answer(scene: Stage) -> None:
     for command, key in ((queue_command(FLOW, "a/b"), "k"), (queue_command(FLOW, "run-1"), "a/b")):
         assert isinstance(scene.ask(command, key=key), Conflict)
     assert scene.log.head() == before
+
+
+def test_what_is_too_large_to_store_is_a_typed_answer(scene: Stage) -> None:
+    """An output over the limit is refused as a conflict with its size; what stood before it is committed."""
+    scene.queue(FLOW)
+    claimed = scene.claim()
+    path = next(iter(FLOW.nodes))
+    began, refused = scene.tell(
+        claimed,
+        StartNode(path=path, visit=1, attempt=1),
+        FinishNode(path=path, visit=1, attempt=1, outcome="completed", output="x" * (MAX_VALUE + 1)),
+    )
+    assert isinstance(began, Applied)
+    assert isinstance(refused, Conflict)
+    assert refused.code == "payload_too_large"
+    assert scene.types()[-1] == "node.started"
 
 
 def test_every_code_that_decisions_answer_is_in_the_closed_list() -> None:
