@@ -35,6 +35,8 @@ CAPACITY = 256
 
 #: Seconds after which a timer that the store could not take is fired again.
 AGAIN = 1.0
+#: Seconds after which a recovery that the store could not take is tried again.
+RECOVER_AGAIN = 2.0
 
 
 @frozen
@@ -86,6 +88,8 @@ class Driving:
         #: How the last launch of a run ended, until its end was looked at.
         self._outcomes: dict[str, str | None] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        #: Goes on with a recovery that the store could not take when it was opened.
+        self._recovery: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
         """Restore timers, and drive what may go on by itself and whose workflow was handed in."""
@@ -97,6 +101,8 @@ class Driving:
         for row in sorted(eligible, key=lambda row: row.order):
             self.look(row.run_id)
         self._presenting.begin()
+        if self._holder.unrecovered:
+            self._recovery = own_task(self._recover(), name="recovery")
 
     def queued(self, command: QueueRun, driven: Driven) -> None:
         """Drive a run that was just queued here."""
@@ -161,7 +167,7 @@ class Driving:
             return False
         run_id = look.run.run_id
         by_timer = not look.queue.eligible and look.queue.owner is None
-        return self._scheduler.driving(run_id) or by_timer
+        return self._scheduler.driving(run_id) or by_timer or run_id in self._holder.unrecovered
 
     def interrupt(self, run_id: str) -> None:
         """Stop driving a run that was just ended by a command; its worker ends what it started."""
@@ -175,6 +181,9 @@ class Driving:
         """Take nothing more, let every run stop at its next boundary, and end those that take too long."""
         self.stopping.set()
         self._timers.close()
+        if self._recovery is not None:
+            self._recovery.cancel()
+            await asyncio.wait({self._recovery})
         await self._presenting.stop()
         self._scheduler.stop()
         await self._scheduler.drain(grace)
@@ -187,6 +196,18 @@ class Driving:
         task = own_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _recover(self) -> None:
+        """A store hiccup strands no run: what was left undone at the opening is tried until it is done."""
+        while self._holder.unrecovered:
+            await asyncio.sleep(RECOVER_AGAIN)
+            try:
+                done = await asyncio.to_thread(self._holder.recover_again)
+            except StoreError as error:
+                _log.warning("recovery was put off: %s", error.code)
+                continue
+            for run_id in sorted(done):
+                self.look(run_id)
 
     async def _drive(self, run_id: str) -> None:
         driven = self._taken.get(run_id)

@@ -109,6 +109,19 @@ class Holder:
             raise
         return holder
 
+    def recover_again(self) -> frozenset[str]:
+        """Try once more to record the ends that could not be recorded when the store was opened.
+
+        Returns:
+            The runs of which that is done now.
+
+        Raises:
+            StoreError: The store cannot even be read.
+        """
+        before = self.unrecovered
+        self.unrecovered = recover(self.log, self.transitions, self.epoch)
+        return before - self.unrecovered
+
     @property
     def closed(self) -> bool:
         """Whether the store was given back."""
