@@ -3,11 +3,8 @@
 import os
 import sqlite3
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -18,7 +15,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql import ClauseElement
 
-from runwright.eventstore import forks
+from runwright.eventstore import connected
 from runwright.eventstore.errors import (
     Forked,
     SqliteTooOld,
@@ -70,16 +67,7 @@ class Statement:
         """Answer the tuple to execute it with, from values by name."""
         return tuple(given.get(name, value) for name, value in zip(self.names, self.values, strict=True))
 
-    def for_rows(self, number: int) -> str:
-        """Answer the SQL of an insert of one row, written out for so many."""
-        one = f"({', '.join('?' * len(self.names))})"
-        before, found, after = self.text.partition(one)
-        assert found, "an insert has a parameter for each of its columns"
-        return f"{before}{', '.join([one] * number)}{after}"
 
-
-#: Rows that one step of an insert takes in; what is left over goes row by row.
-ROWS_AT_ONCE = (64, 16, 4)
 #: Statements that a connection keeps prepared: each insert has several forms.
 PREPARED = 512
 
@@ -114,27 +102,6 @@ def execute_many(connection: sqlalchemy.Connection, statement: Statement, rows: 
         driver(connection).executemany(statement.text, rows)
     except RAW as error:
         raise translate(error, path_of(connection)) from None
-
-
-def insert_many(connection: sqlalchemy.Connection, statement: Statement, rows: Sequence[Row]) -> None:
-    """Execute a compiled insert of one row for many, in few steps: each hands the interpreter to other threads.
-
-    Raises:
-        StoreError: SQLite refused, in our words.
-    """
-    inserted = 0
-    for number in ROWS_AT_ONCE:
-        while len(rows) - inserted >= number:
-            values = tuple(chain.from_iterable(rows[inserted : inserted + number]))
-            execute(connection, _for_rows(statement, number), values)
-            inserted += number
-    if inserted < len(rows):
-        execute_many(connection, statement, rows[inserted:])
-
-
-@cache
-def _for_rows(statement: Statement, number: int) -> Statement:
-    return Statement(statement.for_rows(number))
 
 
 def execute_bounded(
@@ -251,76 +218,12 @@ _SETTINGS: list[tuple[str, object, object]] = [
 ]
 
 
-# --- which files this process has open --------------------------------------------------------------------
-
-Identity: TypeAlias = tuple[int, int]
-
-#: Held while a store is looked at by other means than SQLite, and while a connection to one is made.
-opening = threading.RLock()
-_connected: dict[Identity, int] = {}
-_inherited: set[Identity] = set()
-
-
-def identity(path: Path | str) -> Identity | None:
-    """Answer the device and inode of a file, or ``None`` where there is none."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - asked twice before each commit, and a `Path` costs more than the call
-    except FileNotFoundError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def is_connected(path: Path) -> bool:
-    """Tell whether this process has a connection to that file: closing another descriptor drops its locks."""
-    return _connected.get(identity(path) or (0, 0), 0) > 0
-
-
-class _Registry:
-    """Forgets the parent's connections in a forked child, and refuses their files there for good."""
-
-    def forked(self) -> None:
-        global opening
-        opening = threading.RLock()
-        _inherited.update(_connected)
-        _connected.clear()
-
-
-_registry = _Registry()
-forks.watch(_registry)
-
-
-class _Connection(sqlite3.Connection):
-    """A driver's connection that counts as open until it is closed, and that a forked child never closes."""
-
-    identity: Identity | None = None
-    ours = True
-
-    def count(self, path: Path) -> None:
-        self.identity = identity(path)
-        if self.identity is not None:
-            _connected[self.identity] = _connected.get(self.identity, 0) + 1
-        forks.watch(self)
-
-    def close(self) -> None:
-        if not self.ours:
-            return
-        with opening:
-            super().close()
-            if self.identity is not None:
-                _connected[self.identity] -= 1
-                self.identity = None
-
-    def forked(self) -> None:
-        self.ours = False  # Core closes what it finds unused
-        forks.keep_for_ever(self)
-
-
 def _connect(path: Path, query: str, settings: list[tuple[str, object, object]]) -> sqlalchemy.Connection:
     check_version(sqlite3.sqlite_version_info)
 
     def create() -> sqlite3.Connection:
-        with opening:
-            if identity(path) in _inherited:
+        with connected.opening:
+            if connected.is_inherited(path):
                 raise Forked
             made = sqlite3.connect(
                 f"file:{quote(os.fsencode(path.absolute()))}?{query}",
@@ -329,7 +232,7 @@ def _connect(path: Path, query: str, settings: list[tuple[str, object, object]])
                 isolation_level=None,
                 check_same_thread=False,
                 cached_statements=PREPARED,
-                factory=_Connection,
+                factory=connected.CountedConnection,
             )
             made.count(path)
         try:

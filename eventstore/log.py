@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import sqlalchemy
 
-from runwright.eventstore import chain, database, filesystem, identity, opening
+from runwright.eventstore import chain, connected, filesystem, identity, opening
 from runwright.eventstore.envelope import NEW, Head
 from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreMissing
 from runwright.eventstore.events.log import LogCreated
@@ -50,7 +50,7 @@ class EventLog(LogReader):
         self._writer: Writer | None = None
         #: When ``store.id`` was last written, on the monotonic clock; ``None`` while this is no store of its own.
         self._noted: float | None = None
-        self._file: database.Identity | None = None
+        self._file: connected.Identity | None = None
         self._closing = threading.Lock()
 
     @classmethod
@@ -151,7 +151,7 @@ class EventLog(LogReader):
             StoreFull: The disk takes no more; what stood in ``store.id`` stays.
         """
         identity.write(self.home, self.log_id, self.head())
-        self._file = database.identity(self.home.log)
+        self._file = connected.identity(self.home.log)
         self._noted = time.monotonic()
 
     def _committed(self, head: Head) -> None:
@@ -163,7 +163,7 @@ class EventLog(LogReader):
 
     def _renew_id(self, head: Head) -> None:
         """Write a newer head into ``store.id``, unless another file stands there now: that one is not our own."""
-        if self._file == database.identity(self.home.log):
+        if self._file == connected.identity(self.home.log):
             with suppress(StoreError):
                 # The older head that stays there proves the same.
                 identity.write(self.home, self.log_id, head)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import sqlalchemy
 from attrs import frozen
 
-from runwright.eventstore import chain, database
+from runwright.eventstore import chain, connected, database
 from runwright.eventstore.codec import decode_event
 from runwright.eventstore.database import Statement
 from runwright.eventstore.envelope import Head, RecordedEvent
@@ -68,8 +68,8 @@ def check_header(path: Path) -> None:
         StoreNewer: A newer version wrote it.
         StoreCorrupt: It is empty, or shorter than it says.
     """
-    with database.opening:
-        if database.is_connected(path):
+    with connected.opening:
+        if connected.is_connected(path):
             return  # it was checked when that connection was made; closing a descriptor now would drop its locks
         wal, journal = _beside(path, "-wal"), _beside(path, "-journal")
         if not path.exists():
@@ -149,8 +149,8 @@ def examine(path: Path, layout: Layout | None, also: Look = lambda _: None) -> b
         StoreLayoutDiffers: Its tables are laid out otherwise.
         StoreCorrupt: Its head row or its last event does not hold, or a page cannot be read.
     """
-    with database.opening:
-        if database.is_connected(path) or _size(_beside(path, "-journal")):
+    with connected.opening:
+        if connected.is_connected(path) or _size(_beside(path, "-journal")):
             return False
         if not _size(_beside(path, "-wal")):
             check(path, layout, database.connect_frozen(path, immutable=True), also)

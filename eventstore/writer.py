@@ -11,7 +11,7 @@ from typing import TypeVar
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
-from runwright.eventstore import database
+from runwright.eventstore import connected, database
 from runwright.eventstore.envelope import Head
 from runwright.eventstore.errors import StoreBusy, StoreError, StoreFull, StoreUnavailable
 from runwright.eventstore.events.log import LogBarrier
@@ -71,7 +71,7 @@ class Writer:
         self._versions: dict[str, int] = {}
         self._doubt: set[Head] = set()
         self._data_version = 0
-        self._ground: tuple[database.Identity | None, ...] | None = None
+        self._ground: tuple[connected.Identity | None, ...] | None = None
         self._connection = self._connect()
         self.head = read_head(self._connection) or empty
         self._thread = threading.Thread(target=self._run, name="runwright-writer", daemon=True)
@@ -329,9 +329,9 @@ class Writer:
             self._connection.close()
         self._connection = self._connect()
 
-    def _look(self) -> tuple[database.Identity | None, ...]:
+    def _look(self) -> tuple[connected.Identity | None, ...]:
         """Answer which files stand under the store's names."""
-        return tuple([database.identity(path) for path in self._watched])
+        return tuple([connected.identity(path) for path in self._watched])
 
     # --- answers ------------------------------------------------------------------------------------------
 

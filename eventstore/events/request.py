@@ -20,7 +20,7 @@ class RequestOpened(Event):
         deadline: When it closes (UTC microseconds), or ``None``.
         protected: Whether only a person may answer.
         digest: Digest of what a decision shows, in hex.
-        limit: Microseconds that a session has for it from the moment its message is sent; then ``deadline`` is ``None``.
+        limit: Microseconds that a session has for it once its message is sent; then ``deadline`` is ``None``.
     """
 
     request: str

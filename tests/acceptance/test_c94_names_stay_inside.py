@@ -48,7 +48,7 @@ def test_c94_runs_nodes_and_effects_are_names_only(cli: CommandLine) -> None:
             assert cli(*words, code=2).err.startswith("error: "), words
         assert cli("show", "--", run, name, code=2).out == ""
         assert cli("output", "--", run, name, code=2).out == ""
-        assert cli("logs", "--", run, name).out == ""
+        assert cli("logs", "--", run, name, code=2).out == ""
 
 
 def test_c94_exports_and_backups_do_not_land_in_the_store(cli: CommandLine) -> None:

@@ -16,7 +16,7 @@ import sqlalchemy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runwright.eventstore import chain, database, queue, writer
+from runwright.eventstore import chain, connected, queue, writer
 from runwright.eventstore.envelope import ANY, NEW, Appended
 from runwright.eventstore.errors import (
     NestedTransaction,
@@ -87,7 +87,7 @@ class Driver:
             self.after(connection, text)
             return cursor
 
-        monkeypatch.setattr(database._Connection, "execute", troubled)
+        monkeypatch.setattr(connected.CountedConnection, "execute", troubled)
 
 
 @pytest.fixture
