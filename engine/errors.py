@@ -12,11 +12,13 @@ EngineError
     ├── AgentMissing
     ├── SourceChanged
     ├── Unsupported
+    ├── NameUnsaved
     └── ActivationFailed
 
 No message holds a private value: it names checks, names, paths, digests and types.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -276,3 +278,18 @@ class ActivationFailed(PreflightError):
     def __init__(self, check: str) -> None:
         super().__init__(f"The workflow could not be made ready: {check} failed.")
         self.check = check
+
+
+class NameUnsaved(PreflightError):
+    """A path cannot be saved, because its name is no text; ``what`` says which of them."""
+
+    code = "activation_failed"
+
+    def __init__(self, what: str, path: str) -> None:
+        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        super().__init__(
+            f"The {what} {shown} cannot be saved: its name is not UTF-8.",
+            "rename it, or start the run from another folder",
+        )
+        self.what = what
+        self.path = path

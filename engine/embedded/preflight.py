@@ -14,7 +14,7 @@ from runwright.engine.authoring.conversion import NotConvertible, from_json, to_
 from runwright.engine.authoring.limits import limit_us
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.embedded.catalog import Driven
-from runwright.engine.errors import ActivationFailed, AgentMissing, InputInvalid, Unsupported
+from runwright.engine.errors import ActivationFailed, AgentMissing, InputInvalid, NameUnsaved, Unsupported
 from runwright.engine.execution.support import unsupported
 from runwright.engine.graph.definition import Definition
 from runwright.engine.graph.program import Program
@@ -71,9 +71,17 @@ def prepare(
         InputInvalid: The input does not fit.
         AgentMissing: A node asks an executor that nobody handed in.
         ActivationFailed: The function of the run's own time limit failed.
+        NameUnsaved: The name of a folder is no text.
     """
     definition = driven.program.definition
     check_supported(definition)
+    project = str(surroundings.project or driven.loaded.project)
+    check_names(
+        ("project", project),
+        ("folder", str(surroundings.cwd)),
+        ("interpreter", surroundings.interpreter or ""),
+        *(("source file", each) for each in driven.paths or ()),
+    )
     document = check_input(driven.program, value, typed=typed)
     check_agents(definition, agents)
     return QueueRun(
@@ -88,7 +96,7 @@ def prepare(
         max_steps=definition.max_steps,
         timeout=_time_limit(driven.program, document, run_id, surroundings.cwd),
         session=session,
-        project=str(surroundings.project or driven.loaded.project),
+        project=project,
         cwd=str(surroundings.cwd),
         interpreter=surroundings.interpreter,
         agents=tuple(AgentBinding(name=name, kind=type(agent).__name__) for name, agent in sorted(agents.items())),
@@ -104,6 +112,22 @@ def check_supported(definition: Definition) -> None:
     """
     if problems := unsupported(definition):
         raise Unsupported(f"all of {definition.workflow!r}: {' '.join(problems)}".rstrip("."))
+
+
+def check_names(*named: tuple[str, str]) -> None:
+    """Refuse paths that no event can hold: on disk a name is bytes, in the log it is text.
+
+    Args:
+        named: What each is, and its path.
+
+    Raises:
+        NameUnsaved: The name of one is not UTF-8.
+    """
+    for what, path in named:
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            raise NameUnsaved(what, path) from None
 
 
 def check_input(program: Program, value: object, *, typed: bool) -> Json:

@@ -1,12 +1,13 @@
 """Workflows in files: loaded by reference, carried on only as they were, or as somebody accepted them."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from runwright import Engine, RecoveryRequiredError, Surroundings
-from runwright.engine.errors import PreflightError, WorkflowNotFound
+from runwright.engine.errors import NameUnsaved, PreflightError, WorkflowNotFound
 from runwright.engine.results import Adopted, Applied
 
 FLOW = '''
@@ -133,3 +134,21 @@ def test_broken_files_are_refused_safely(tmp_path: Path, project: Path) -> None:
         assert refused.value.code == "workflow_invalid"
         assert "hunter2" not in str(refused.value)
         assert json.loads(engine.events()[-1].data).get("workflow") is None
+
+
+@pytest.mark.parametrize("where", ["project", "folder"])
+def test_a_folder_whose_name_is_no_text_is_named(tmp_path: Path, project: Path, where: str) -> None:
+    """No event can hold it: the start is refused in a clear sentence and leaves no trace."""
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff"))
+    if where == "project":
+        project.rename(odd)
+    else:
+        odd.mkdir()
+    surroundings = Surroundings(cwd=odd) if where == "project" else Surroundings(cwd=odd, project=project)
+    with Engine.open(tmp_path / "state") as engine:
+        with pytest.raises(
+            NameUnsaved, match=rf"The {where} .*odd\\xff cannot be saved: its name is not UTF-8"
+        ) as refused:
+            engine.start("flow.py" if where == "project" else str(project / "flow.py"), {}, surroundings=surroundings)
+        assert refused.value.code == "activation_failed"
+        assert not engine.query("runs").items
