@@ -9,11 +9,12 @@ from attrs import evolve
 
 from runwright.eventstore import chain
 from runwright.eventstore.codec import encode_event
-from runwright.eventstore.database import Row, Statement, execute, execute_many, insert_many
+from runwright.eventstore.database import Row, Statement, execute, execute_many
 from runwright.eventstore.envelope import ANY, NEW, Appended, Expected, Head, RecordedEvent
 from runwright.eventstore.errors import NestedTransaction, ValueRefused, WrongExpectedVersion
 from runwright.eventstore.events.event import Event
 from runwright.eventstore.headers import check_actor, check_command, check_generation, check_stream
+from runwright.eventstore.inserting import insert_many
 from runwright.eventstore.materializer import Materializer
 from runwright.eventstore.table import events, head
 

@@ -5,8 +5,9 @@ from typing import Any, TypeVar
 
 import sqlalchemy
 
-from runwright.eventstore.database import execute, execute_many, insert_many
+from runwright.eventstore.database import execute, execute_many
 from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.inserting import insert_many
 from runwright.projections.control.registry import CONTROL
 from runwright.projections.held import Held
 from runwright.projections.projection import Index, Key, Projection, Scalar, run_of

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy
-from sqlalchemy.dialects import sqlite
 
 from runwright.eventstore import database, errors
-from runwright.eventstore.database import Statement, execute
+from runwright.eventstore.database import Statement
 from runwright.eventstore.errors import (
     SqliteTooOld,
     StoreBusy,
@@ -21,7 +20,7 @@ from runwright.eventstore.errors import (
     WriteRefused,
 )
 from runwright.eventstore.log import EventLog
-from runwright.eventstore.table import events, head
+from runwright.eventstore.table import events
 from support.stores import appending, finished, on_writer, opened
 
 MARKER = "MARKER-7c1e"
@@ -144,43 +143,6 @@ def test_a_statement_knows_its_parameters_in_order() -> None:
     )
     assert statement.bind(after=3) == (3, "run/a")
     assert "run/a" not in statement.text
-
-
-@pytest.mark.parametrize("number", [0, 1, 3, 4, 5, 20, 63, 64, 151])
-def test_many_rows_are_inserted_in_order_in_few_steps(tmp_path: Path, number: int) -> None:
-    """However many there are, each is inserted once, and an upsert takes the place of what is there."""
-    numbers = sqlalchemy.Table(
-        "numbers",
-        sqlalchemy.MetaData(),
-        sqlalchemy.Column("number", sqlalchemy.Integer, primary_key=True),
-        sqlalchemy.Column("text", sqlalchemy.Text),
-    )
-    upsert = sqlite.insert(numbers)
-    statement = Statement.of(
-        upsert.on_conflict_do_update(index_elements=["number"], set_={"text": upsert.excluded.text})
-    )
-    (tmp_path / "numbers.sqlite").touch()
-    steps: list[str] = []
-    with closing(database.connect_writer(tmp_path / "numbers.sqlite")) as connection:
-        execute(connection, Statement("CREATE TABLE numbers (number INTEGER PRIMARY KEY, text TEXT)"))
-        database.insert_many(connection, statement, [(3, "before")])
-        database.driver(connection).set_trace_callback(steps.append)
-        database.insert_many(connection, statement, [(each, str(each)) for each in range(number)])
-        database.driver(connection).set_trace_callback(None)
-        found = execute(connection, Statement("SELECT number, text FROM numbers ORDER BY number"))
-    expected = [(each, str(each)) for each in range(number)]
-    assert found == (expected if number > 3 else [*expected, (3, "before")])
-    assert len(steps) <= 11
-
-
-def test_a_row_that_is_refused_is_refused_among_many(log: EventLog) -> None:
-    """A constraint holds for each row of a step, and says so in our words."""
-    statement = Statement.of(sqlalchemy.insert(head))
-    with (
-        closing(database.connect_writer(log.home.log)) as connection,
-        pytest.raises(WriteRefused),
-    ):
-        database.insert_many(connection, statement, [(1, 1, bytes(32))] * 20)
 
 
 def test_every_error_keeps_its_facts_when_it_is_copied() -> None:
