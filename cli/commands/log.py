@@ -130,7 +130,7 @@ def redact(call: Invocation, run: str, reason: str | None, dry_run: bool) -> Non
         done = plan_redaction(store, run_id)
     if not dry_run:
         with holding(call) as holder:
-            done = redact_tree(holder, run_id, reason=words, by="client:cli", actor="client:cli")
+            done = redact_tree(holder.log, run_id, reason=words, by="client:cli", actor="client:cli")
     if call.out.for_machines:
         facts = {"run_id": run_id, "root": done.root, "runs": list(done.runs), "events": done.events}
         call.out.document({**facts, "pending": done.pending, "dry_run": dry_run})

@@ -12,6 +12,7 @@ from runwright import __version__
 from runwright.engine.clock import Clock, SystemClock
 from runwright.engine.embedded.housekeeping import Housekeeping
 from runwright.engine.embedded.recovery import recover
+from runwright.engine.embedded.redacting import scrub
 from runwright.engine.embedded.renewal import LeaseRenewal
 from runwright.engine.identity import new_id
 from runwright.engine.processes import own_identity
@@ -158,9 +159,7 @@ class Holder:
         self._housekeeping.start()
 
     def _scrub(self) -> int:
-        from runwright.engine.embedded.redacting import scrub
-
-        return len(scrub(self, by=self.epoch, actor=f"host:{self.epoch}"))
+        return len(scrub(self.log, by=self.epoch, actor=f"host:{self.epoch}"))
 
 
 def _receipts_key(home: Home) -> bytes:

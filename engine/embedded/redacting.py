@@ -5,13 +5,12 @@ from typing import cast
 
 from attrs import frozen
 
-from runwright.engine.embedded.holder import Holder
 from runwright.engine.errors import ConflictError
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.reading.reader import Reader
 from runwright.engine.results import Conflict
 from runwright.eventstore.erasure import OpenScrub, plan, redact, try_scrub
-from runwright.eventstore.log import LogReader
+from runwright.eventstore.log import EventLog, LogReader
 from runwright.eventstore.transaction import Tx
 from runwright.projections.control.runs import RUNS, RunRow
 from runwright.projections.rows import Rows
@@ -45,11 +44,11 @@ def plan_redaction(reader: Reader, run_id: str) -> Redaction:
     return Redaction(root=root, runs=runs, events=len(plan(reader.log, runs).positions))
 
 
-def redact_tree(holder: Holder, run_id: str, *, reason: str, by: str, actor: str) -> Redaction:
+def redact_tree(log: EventLog, run_id: str, *, reason: str, by: str, actor: str) -> Redaction:
     """Erase the private values of a run's whole tree, its captured output and its scratch folders.
 
     Args:
-        holder: The open store.
+        log: The log, held by this process.
         run_id: Any run of the tree.
         reason: Why; it stays in the log.
         by: Who asked.
@@ -59,28 +58,28 @@ def redact_tree(holder: Holder, run_id: str, *, reason: str, by: str, actor: str
         NotFound: There is no such run.
         ConflictError: A run of the tree is still live; nothing was erased.
     """
-    root, runs = _tree(holder.log, run_id)
-    planned = plan(holder.log, runs)
+    root, runs = _tree(log, run_id)
+    planned = plan(log, runs)
 
     def unit(tx: Tx) -> int:
         # Asked again inside the transaction: somebody may have begun another run of the tree meanwhile.
         _refuse_live(cast(Rows, tx.control).find(RUNS, root=root))
         return redact(tx, planned, root=root, by=by, reason=reason, actor=actor, command=None)
 
-    events = holder.log.transact(unit).result()
-    return Redaction(root=root, runs=runs, events=events, pending=bool(scrub(holder, by=by, actor=actor)))
+    events = log.transact(unit).result()
+    return Redaction(root=root, runs=runs, events=events, pending=bool(scrub(log, by=by, actor=actor)))
 
 
-def scrub(holder: Holder, *, by: str, actor: str) -> tuple[OpenScrub, ...]:
+def scrub(log: EventLog, *, by: str, actor: str) -> tuple[OpenScrub, ...]:
     """Remove the bytes of everything erased, as far as no reader is in the way; answer what is still open."""
 
     def beside(each: OpenScrub) -> None:
-        with moment_of(holder.log) as moment:
+        with moment_of(log) as moment:
             tree = moment.rows.find(RUNS, root=each.run)
         for run_id in {each.run, *(row.run_id for row in tree)}:
-            shutil.rmtree(holder.home.run_folder(run_id), ignore_errors=True)
+            shutil.rmtree(log.home.run_folder(run_id), ignore_errors=True)
 
-    return try_scrub(holder.log, by=by, actor=actor, before=beside)
+    return try_scrub(log, by=by, actor=actor, before=beside)
 
 
 def _tree(log: LogReader, run_id: str) -> tuple[str, tuple[str, ...]]:
