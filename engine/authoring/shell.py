@@ -2,13 +2,11 @@
 
 from __future__ import annotations  # kept unread: reading them would cost more than the rest of the import
 
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from attrs import field, frozen
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 @frozen
@@ -23,6 +21,10 @@ class Command:
         stdout_to: A file that gets all of stdout, uncapped.
         check: Whether a non-zero exit fails the node.
         max_output: The bytes of each stream that are kept.
+
+    Raises:
+        TypeError: A part of it is of another type.
+        ValueError: It is empty, a bound is negative, or a text holds what no program can be given.
     """
 
     argv: Sequence[str]
@@ -32,6 +34,9 @@ class Command:
     stdout_to: Path | None = field(default=None, kw_only=True)
     check: bool = field(default=True, kw_only=True)
     max_output: int = field(default=1_000_000, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        check_command(self)
 
     @classmethod
     def sh(
@@ -55,6 +60,59 @@ class Command:
             check=check,
             max_output=max_output,
         )
+
+
+def check_command(command: Command) -> None:
+    """Refuse a command that no program can be started with, where it is written.
+
+    Raises:
+        TypeError: A part of it is of another type.
+        ValueError: It is empty, a bound is negative, or a text holds what no program can be given.
+    """
+    argv, env, most = _unknown(command.argv), _unknown(command.env), _unknown(command.max_output)
+    if isinstance(argv, str | bytes) or not isinstance(argv, Sequence):
+        raise TypeError(
+            f"a command's arguments are a list of texts, not {_kind(argv)}; for a shell string write Command.sh(…)"
+        )
+    if not argv:
+        raise ValueError("the command is empty: its first argument names the program")
+    _check_texts("an argument", argv)
+    if not isinstance(env, Mapping):
+        raise TypeError(f"env is {_kind(env)}: give names and values")
+    _check_texts("a name in env", env)
+    _check_texts("a value in env", env.values())
+    if any(not name or "=" in name for name in env):
+        raise ValueError("a name in env is empty or holds an equals sign, which no variable can have")
+    for what, path in (("cwd", command.cwd), ("stdout_to", command.stdout_to)):
+        if path is not None and not isinstance(_unknown(path), str | PathLike):
+            raise TypeError(f"{what} is {_kind(path)}: give a path")
+        if path is not None:
+            _check_texts(what, [str(path)])
+    if command.stdin is not None and not isinstance(_unknown(command.stdin), str):
+        raise TypeError(f"stdin is {_kind(command.stdin)}: give a str")
+    if not isinstance(_unknown(command.check), bool):
+        raise TypeError(f"check is {_kind(command.check)}: give True or False")
+    if isinstance(most, bool) or not isinstance(most, int):
+        raise TypeError(f"max_output is {_kind(most)}: give a number of bytes")
+    if most < 0:
+        raise ValueError(f"max_output is {most}: give 0 bytes or more")
+
+
+def _check_texts(what: str, texts: Iterable[object]) -> None:
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"{what} is {_kind(text)}: give a str")
+        if "\0" in text:
+            raise ValueError(f"{what} holds a NUL character, which no program can be given")
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def _unknown(value: object) -> object:
+    """A value as it may be whatever its annotation says."""
+    return value
 
 
 @frozen

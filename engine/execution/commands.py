@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from runwright.engine.authoring.shell import Command
+from runwright.engine.authoring.shell import Command, check_command
 from runwright.eventstore.values import Json, JsonObject
 
 
@@ -13,22 +13,17 @@ def as_command(value: object) -> Command:
 
     Raises:
         TypeError: It is no command and no list of arguments.
-        ValueError: It is empty, or holds a character that no argument can carry.
+        ValueError: It is empty, or holds what no program can be given.
     """
     if isinstance(value, str) or not isinstance(value, Command | Sequence):
         raise TypeError(
             f"a shell node returns a list of arguments or a Command, not {type(value).__name__}; "
             "for a shell string write Command.sh(…)"
         )
-    command = value if isinstance(value, Command) else Command(cast(Sequence[str], value))
-    if not command.argv:
-        raise ValueError("the command is empty: its first argument names the program")
-    for argument in cast(tuple[object, ...], (*command.argv, *command.env, *command.env.values())):
-        if not isinstance(argument, str):
-            raise TypeError(f"an argument is {type(argument).__name__}: every argument is a str")
-        if "\0" in argument:
-            raise ValueError("an argument holds a NUL character, which no argument can carry")
-    return command
+    if not isinstance(value, Command):
+        return Command(cast(Sequence[str], value))
+    check_command(value)  # again: its list of arguments may have grown since it was written
+    return value
 
 
 def as_request(command: Command) -> JsonObject:
