@@ -44,7 +44,7 @@ _USAGE_CODES: Final = frozenset(
 _UNAVAILABLE_CODES: Final = frozenset(
     {
         "activation_failed", "host_unavailable", "internal_error", "event_unreadable", "unknown_event", "forked",
-        "nested_transaction", "unsafe_filesystem", "unsafe_home", "sqlite_too_old", "impossible_event",
+        "nested_transaction", "unsafe_filesystem", "unsafe_home", "unusable_home", "sqlite_too_old", "impossible_event",
         "already_held", "projection_error", "projection_invalid", "view_failed", "engine_error",
     }
 )  # fmt: skip

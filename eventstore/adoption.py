@@ -59,6 +59,7 @@ def adopt(
         StoreInUse: Another process holds it.
     """
     if not Home(home).log.exists():
+        Home(home).look()
         raise StoreMissing(home)
     with EventLog.open(home, layout=layout, control=control, adopting=True, **options) as log:
         if store_standing(home) is Standing.OWN:

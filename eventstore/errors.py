@@ -23,6 +23,7 @@ StoreError
 ├── TransferError           a log on its way out or in: `runwright.eventstore.transfer.errors`
 ├── UnsafeFilesystem        it stands on a network or shared file system
 ├── UnsafeHome              others could reach it
+├── UnusableHome            no store can stand there
 └── SqliteTooOld            this Python's SQLite cannot hold it
 
 No message holds a value, a parameter or text of SQLite.
@@ -314,6 +315,17 @@ class UnsafeHome(StoreError):
 
     def __init__(self, path: Path, what: str, fix: str) -> None:
         super().__init__(f"{path} is not safe to use: {what}.", fix)
+        self.path = path
+        self.what = what
+
+
+class UnusableHome(StoreError):
+    """No store can stand at this place: the system refuses, or the path is too long."""
+
+    code = "unusable_home"
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f"{path} cannot be the state directory: {what}.", "Name another directory with --home.")
         self.path = path
         self.what = what
 

@@ -67,7 +67,9 @@ def check_header(path: Path) -> None:
         StoreForeign: The file, or a WAL or journal beside it, is not of a store of ours.
         StoreNewer: A newer version wrote it.
         StoreCorrupt: It is empty, or shorter than it says.
+        UnsafeHome: What should hold it is no directory; or, as `UnusableHome`, cannot be looked at.
     """
+    Home(path.parent).look()
     with connected.opening:
         if connected.is_connected(path):
             return  # it was checked when that connection was made; closing a descriptor now would drop its locks

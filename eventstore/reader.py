@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, select
 from runwright.eventstore import chain, codec, database, forks, opening
 from runwright.eventstore.database import Row, Statement
 from runwright.eventstore.envelope import Head, RecordedEvent
-from runwright.eventstore.errors import Forked, StoreClosed, StoreMissing
+from runwright.eventstore.errors import Forked, StoreClosed
 from runwright.eventstore.events.event import Event
 from runwright.eventstore.follow import Subscription, Watch
 from runwright.eventstore.home import Home
@@ -79,12 +79,11 @@ class LogReader:
 
         Raises:
             StoreMissing: There is no log.
+            UnusableHome: There can be none.
             StoreForeign: The file is not ours; and its kin `StoreNewer`, `StoreLayoutDiffers`, `StoreCorrupt`.
             UnsafeHome: Somebody else could have put it there.
         """
         place = Home(home)
-        if not home.is_dir():
-            raise StoreMissing(home)
         place.check()
         opening.check_header(place.log)
         reader = cls(place)

@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
+import os
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from runwright.engine.agents.agent import Agent
@@ -25,6 +25,7 @@ from runwright.engine.execution.port import RunState
 from runwright.engine.identity import new_id
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import Adopted, Applied, Conflict
+from runwright.engine.safe import safe_message
 from runwright.engine.sources.identity import SourceSet
 from runwright.engine.transitions.worker import token_hash
 from runwright.eventstore.errors import StoreError
@@ -139,8 +140,8 @@ class Driver:
         except StoreError as error:
             _log.warning("run %s stopped: %s", run_id, error.code)
             return crashed
-        except Exception:  # noqa: BLE001 - whatever it is, the run is put away and the engine lives on
-            _log.warning("run %s stopped by a fault of the engine; its log tells more at debug level", run_id)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run is put away and the engine lives on
+            _log.warning("run %s stopped: %s; more is told at debug level", run_id, _cause(error))
             _log.debug("run %s", run_id, exc_info=True)
             return crashed
         return None
@@ -149,7 +150,8 @@ class Driver:
         folder = self._holder.home.run_folder(run_id)
         scratch = folder / "scratch"
         # On a disk that is being synced this takes as long as a commit, and the loop has other runs to carry.
-        await in_thread(run_id, _make_folders, folder.parent, folder, scratch)
+        lacking = await in_thread(run_id, _make_folders, folder.parent, folder, scratch)
+        began = False
         if queued is not None:
             state = fresh_state(queued, scratch)
         else:
@@ -161,6 +163,10 @@ class Driver:
             if moved or not driven.carries(run):
                 await self._refuse(run, driven, port)
                 return
+            began = _began(run)
+        if lacking is not None:
+            await _end_launch(port, began, "environment_missing", "activation_failed", str(lacking))
+            return
         with OutputLog(scratch.with_name("output.log")) as log:
             await execute(driven.program, state, port, agents=self._agents, clock=self._holder.clock, log=log)
 
@@ -174,10 +180,7 @@ class Driver:
         """Fail the launch, or park a run whose chain had started: its sources are not the ones it was started with."""
         files = await asyncio.to_thread(self._changed, run, driven)
         error = SourceChanged(run.workflow, files)
-        end: WorkerTransition = ParkRun(reason="source_changed", code=error.code, detail=error.message)
-        if run.started_at is None and run.kind != "continue":
-            end = FailRun(outcome="failed", code=error.code, phase="load", message=error.message)
-        await port.transact([end, ExitWorker(outcome="failed", phase="load", code=error.code)])
+        await _end_launch(port, _began(run), "source_changed", error.code, error.message)
 
     def _moved(self, run: RunRow) -> tuple[str, ...]:
         """The files that changed while a run waited for its session; one that has started stands on what it loaded."""
@@ -219,7 +222,37 @@ class Driver:
             await self._bridge.wrap(transitions.host(crashed))
 
 
-def _make_folders(*folders: Path) -> None:
+def _began(run: RunRow) -> bool:
+    """Whether the run, or the chain that it carries on, ever began: then it waits for what it lacks."""
+    return run.started_at is not None or run.kind == "continue"
+
+
+async def _end_launch(port: EmbeddedPort, began: bool, reason: str, code: str, message: str) -> None:
+    """Say why none of the workflow's code can run: a run that began is parked, another fails."""
+    message = safe_message(message)
+    end: WorkerTransition = ParkRun(reason=reason, code=code, detail=message)
+    if not began:
+        end = FailRun(outcome="failed", code=code, phase="load", message=message)
+    await port.transact([end, ExitWorker(outcome="failed", phase="load", code=code)])
+
+
+def _make_folders(*folders: Path) -> str | None:
+    """Make a run's folders; answer what is in the way."""
     for each in folders:
-        with suppress(FileExistsError):
+        try:
             each.mkdir(0o700)
+        except FileExistsError:
+            if not each.is_dir():
+                return f"{each} has to be a folder, and is none: move it aside."
+        except OSError as error:
+            return f"The folder {each} cannot be made: {error.strerror or type(error).__name__}."
+    return None
+
+
+def _cause(error: Exception) -> str:
+    """What stopped a run, in words that hold no private value."""
+    if isinstance(error, CommandRefused):
+        return f"it was refused ({error.args[0]})"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}{'' if error.filename is None else f': {os.fsdecode(error.filename)}'}"
+    return f"it raised {type(error).__name__}"

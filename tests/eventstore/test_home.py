@@ -2,12 +2,16 @@
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from runwright.eventstore.errors import UnsafeHome
-from runwright.eventstore.home import Home, create_file
+from runwright.eventstore.adoption import store_standing
+from runwright.eventstore.errors import StoreMissing, UnsafeHome, UnusableHome
+from runwright.eventstore.home import MOST_BYTES, Home, create_file
+from runwright.eventstore.reader import LogReader
+from support.stores import opened
 
 
 def mode(path: Path) -> int:
@@ -48,6 +52,67 @@ def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "home").touch()
     with pytest.raises(UnsafeHome, match="no directory"):
         Home(tmp_path / "home").prepare()
+
+
+def test_what_could_never_be_a_directory_is_named(tmp_path: Path) -> None:
+    """A file above it, and a path that SQLite cannot take: no system error gets out, and nothing is made."""
+    (tmp_path / "file").touch()
+    for above in (tmp_path / "file" / "home", tmp_path / "file" / "a" / "home"):
+        with pytest.raises(UnusableHome, match="something above it is no directory"):
+            Home(above).prepare()
+        with pytest.raises(UnusableHome, match="something above it is no directory"):
+            Home(above).check()
+    with pytest.raises(UnusableHome, match="the system refuses it"):
+        Home(tmp_path / ("x" * 300)).prepare()
+    long = tmp_path / "long"
+    while len(str(long)) < MOST_BYTES - 100:
+        long = long / ("x" * 90)
+    with pytest.raises(UnusableHome, match=f"SQLite can take {MOST_BYTES}"):
+        Home(long / ("x" * 101)).prepare()
+    assert not (tmp_path / "long").exists()
+
+
+def test_the_longest_path_that_is_taken_holds_a_store(tmp_path: Path) -> None:
+    """Also where it is opened again, and looked at in a folder of its own."""
+    home = tmp_path.resolve() / "long"
+    while len(str(home)) < MOST_BYTES - 100:
+        home = home / ("x" * 90)
+    home = home / ("x" * (MOST_BYTES - len(str(home)) - 1))
+    assert len(str(home)) == MOST_BYTES
+    for _ in range(2):
+        opened(home).close()
+    assert LogReader.open(home).head().position == 1
+
+
+def test_nothing_is_not_the_same_as_a_file(tmp_path: Path) -> None:
+    """Whoever asks about a store hears which of them it is."""
+    (tmp_path / "home").touch()
+    with pytest.raises(UnsafeHome, match="no directory"):
+        LogReader.open(tmp_path / "home")
+    with pytest.raises(UnsafeHome, match="no directory"):
+        store_standing(tmp_path / "home")
+    with pytest.raises(StoreMissing):
+        LogReader.open(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("make", [Path.touch, lambda path: path.symlink_to("/")], ids=["file", "link"])
+def test_the_folder_of_runs_is_checked_too(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """A run that could not make its own folder would only find out when it begins."""
+    home = Home(tmp_path / "home")
+    home.prepare()
+    make(home.runs)
+    with pytest.raises(UnsafeHome, match=r"runs is not safe to use: it has to be a folder"):
+        home.check()
+
+
+def test_a_line_to_type_can_be_typed(tmp_path: Path) -> None:
+    """Paths in it are quoted."""
+    (tmp_path / "my home; ls").mkdir()
+    (tmp_path / "my home; ls" / "notes").touch()
+    (tmp_path / "my home; ls").chmod(0o755)
+    with pytest.raises(UnsafeHome) as unsafe:
+        Home(tmp_path / "my home; ls").prepare()
+    assert f"`chmod 700 '{tmp_path / 'my home; ls'}'`" in unsafe.value.hint
 
 
 def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
