@@ -75,6 +75,34 @@ def test_a_sync_function_that_outlives_its_limit(tmp_path: Path) -> None:
     assert not outlived("run")
 
 
+@pytest.mark.parametrize(
+    ("how", "end", "outcome"),
+    [
+        ({"recovery": "manual"}, "parked", []),
+        ({"recovery": "idempotent"}, "finished", [("send", 1, 1, "timed_out")]),
+        (
+            {"request": lambda ctx: 5, "observe": lambda ctx, request: Present(2)},
+            "finished",
+            [("send", 1, 1, "completed")],
+        ),
+    ],
+    ids=["manual", "idempotent", "observed"],
+)
+def test_a_late_result_is_judged_by_the_contract(tmp_path: Path, how: Any, end: str, outcome: list[object]) -> None:
+    """A coroutine that holds up the loop past its deadline has run out of time, whatever it returns."""
+    workflow = Workflow("late")
+
+    @workflow.action(timeout=0.05, **how)  # type: ignore[untyped-decorator]  # three forms of it at once
+    async def send(ctx: Context[JsonObject], *request: object) -> int:
+        time.sleep(0.1)
+        return 1
+
+    workflow.entry(send)
+    port = port_for(workflow, tmp_path)
+    assert run(port) == end
+    assert port.finished() == outcome
+
+
 def test_an_async_function_is_cancelled_at_its_limit(tmp_path: Path) -> None:
     """A coroutine ends where it waits."""
     workflow = Workflow("cancelled")
