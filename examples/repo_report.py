@@ -211,8 +211,8 @@ def compose(ctx: Context[Repository]) -> Report:
     total = sum(file.size for file in everything)
     parts = [
         "# Repository report",
-        f"{log.commits:,} commits by {len(people):,} authors from {log.first} to {log.last}; "
-        f"{len(everything):,} files, {total:,} bytes.",
+        f"{count(log.commits, 'commit')} by {count(len(people), 'author')} from {log.first} to {log.last}; "
+        f"{count(len(everything), 'file')}, {count(total, 'byte')}.",
         "## Latest commits",
         "\n".join(f"- {subject}" for subject in log.subjects),
         "## Authors",
@@ -235,6 +235,11 @@ def compose(ctx: Context[Repository]) -> Report:
         tests=len(test_files),
         main_language=next(iter(kinds), "none"),
     )
+
+
+def count(number: int, thing: str) -> str:
+    """Say how many there are."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def table(name: str, unit: str, rows: list[tuple[str, int]]) -> str:
