@@ -115,6 +115,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(arrived)
         return future
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """As every loop's, for as long as it takes: a bound in real seconds is one that this clock would leap over."""
+        del timeout
+        with self.real():
+            await super().shutdown_default_executor()
+
     @contextmanager
     def real(self) -> Iterator[None]:
         """Something real runs: time goes with the machine's."""
