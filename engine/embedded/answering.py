@@ -1,6 +1,6 @@
 """Answers to requests, checked against the type of the node that asks."""
 
-from typing import Any
+from typing import Any, Final
 
 from attrs import frozen
 
@@ -12,11 +12,14 @@ from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.programs import Programs
 from runwright.engine.embedded.resolving import checked
 from runwright.engine.embedded.validating import validate_answer
-from runwright.engine.errors import InputInvalid, PreflightError, RecoveryRequiredError
-from runwright.engine.results import RecoveryRequired
+from runwright.engine.errors import ConflictError, PreflightError, RecoveryRequiredError
+from runwright.engine.results import Conflict, RecoveryRequired
 from runwright.eventstore.values import Json
 from runwright.projections.control.requests import RequestRow
 from runwright.projections.control.runs import RunRow
+
+#: The states that a request never leaves.
+_OVER: Final = frozenset({"accepted", "closed"})
 
 
 @frozen(kw_only=True)
@@ -44,15 +47,25 @@ class Answering:
     async def command(self, request: RequestRow, run: RunRow, value: object) -> tuple[AnswerRequest, Driven | None]:
         """The command for an answer, and the program that goes on with it.
 
-        A request that nobody can answer any more is left to the decision, and nothing is loaded for it.
+        A request that nobody can answer any more is left to the decision, and nothing is loaded for it. One of a
+        paused run can be answered again at any moment: what is handed to the decision is checked like any other.
 
         Raises:
+            ConflictError: The run is paused, and the answer would not do either.
             InputInvalid: The answer does not fit the node's type.
             PreflightError: The workflow that knows the type cannot be loaded.
             RecoveryRequiredError: The workflow has changed since the run was started.
         """
-        if request.state != "open" or run.finished_at is not None or run.paused or request.kind not in ANSWERED:
+        if request.state in _OVER or run.finished_at is not None or request.kind not in ANSWERED:
             return AnswerRequest(request=request.request, value=await self._late(request, run, value)), None
+        try:
+            return await self._checked(request, run, value)
+        except (PreflightError, RecoveryRequiredError):
+            if run.paused:
+                raise ConflictError(Conflict("paused", {"run": run.run_id})) from None
+            raise
+
+    async def _checked(self, request: RequestRow, run: RunRow, value: object) -> tuple[AnswerRequest, Driven]:
         driven = await self._programs.find(run)
         node = driven.program.nodes.get(request.path)
         if node is None or not driven.carries(run):
@@ -70,14 +83,13 @@ class Answering:
 
     async def _late(self, request: RequestRow, run: RunRow, value: object) -> Json:
         """An answer that nobody waits for, as JSON; written like the one that was accepted, to tell them apart."""
-        plain = checked(value, shape_of(Any))
         if request.state != "accepted":
-            return plain
+            return None  # whatever it is, it is refused
         try:
             node = (await self._programs.find(run)).program.nodes.get(request.path)
-            return plain if node is None else _whole(value, node.shape)
-        except (PreflightError, InputInvalid):
-            return plain
+            return checked(value, shape_of(Any)) if node is None else _whole(value, node.shape)
+        except PreflightError:
+            return checked(value, shape_of(Any))
 
 
 def _whole(value: object, shape: Shape) -> Json:

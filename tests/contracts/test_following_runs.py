@@ -102,6 +102,8 @@ async def test_an_equal_answer_is_adopted_and_another_is_refused(kind: str, tmp_
         before = engine.reader.head()
         again = await engine.answer(request.request_id, {"word": "yes", "by": ""})
         assert (again.run_id, again.adopted) == (first.run_id, True)
+        typed = await engine.answer(request.request_id, Verdict("yes"))
+        assert (typed.run_id, typed.adopted) == (first.run_id, True)
         with pytest.raises(ConflictError) as refused:
             await engine.answer(request.request_id, {"word": "end"})
         assert (refused.value.code, refused.value.evidence["last"]) == ("already_terminal", first.run_id)
@@ -132,6 +134,10 @@ async def test_a_paused_run_takes_no_answer(kind: str, tmp_path: Path) -> None:
         with pytest.raises(ConflictError) as refused:
             await engine.answer(request.request_id, {"word": "yes"})
         assert refused.value.code == "paused"
+        for answer in (Verdict("yes"), {"word": "perhaps"}):
+            with pytest.raises(ConflictError) as refused:
+                await engine.answer(request.request_id, answer)
+            assert refused.value.code == "paused"
         await engine.resume(parent)
         assert (await engine.status(parent)).status == "waiting"
         await engine.answer(request.request_id, {"word": "yes"})
