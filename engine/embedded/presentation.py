@@ -16,7 +16,7 @@ from runwright.engine.errors import PreflightError
 from runwright.engine.execution.calling import OutOfTime, call
 from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.contexts import InputUnfit, build_context
-from runwright.engine.execution.failures import trace
+from runwright.engine.execution.failures import describe, trace
 from runwright.engine.execution.places import Places
 from runwright.engine.execution.port import RunState
 from runwright.engine.graph.definition import Definition
@@ -217,7 +217,7 @@ class Presenting:
                     "function_timed_out", f"The presentation function took over {LIMIT:.0f} seconds."
                 ) from None
             except Exception as error:  # noqa: BLE001 - the user's function may raise anything
-                log.line("presentation", f"{type(error).__name__}: {error}")
+                log.line("presentation", describe(error))
                 raise _Unprepared(
                     "function_failed", f"The presentation function raised {type(error).__name__}."
                 ) from None

@@ -115,7 +115,14 @@ async def test_a_text_presents_without_a_function(tmp_path: Path) -> None:
         assert (await engine.status(headless.run_id)).presentation.state == "none"
 
 
-@pytest.mark.parametrize("fault", ["raises", "slow", "no_text"])
+class Unspeakable(Exception):
+    """One whose own text cannot be had."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("secret-cause")
+
+
+@pytest.mark.parametrize("fault", ["raises", "unspeakable", "slow", "no_text"])
 async def test_a_presentation_that_fails_changes_nothing_else(
     tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +137,8 @@ async def test_a_presentation_that_fails_changes_nothing_else(
             return "Say it."
         if fault == "raises":
             raise RuntimeError("secret-cause")
+        if fault == "unspeakable":
+            raise Unspeakable
         if fault == "slow":
             time.sleep(1)
         return 7
