@@ -1,10 +1,11 @@
 """Rows in tables, read on a connection."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import sqlalchemy
 
-from runwright.eventstore.database import execute
+from runwright.eventstore.database import Row, Statement, execute
 from runwright.projections.projection import Projection, Scalar
 from runwright.projections.statements import statements_of
 
@@ -24,7 +25,7 @@ class SqlRows:
     def get(self, projection: Projection[RowT], *key: str | int) -> RowT | None:
         """Answer the row under a key, or ``None``."""
         statements = statements_of(projection)
-        found = execute(self._connection, statements.select, key)
+        found = self._rows(statements.select, key)
         row: RowT | None = statements.load(found[0]) if found else None
         return row
 
@@ -32,4 +33,10 @@ class SqlRows:
         """Answer the rows with these values, in the order of their keys."""
         statements = statements_of(projection)
         statement, values = statements.find(equals)
-        return [statements.load(each) for each in execute(self._connection, statement, values)]
+        return [statements.load(each) for each in self._rows(statement, values)]
+
+    def _rows(self, statement: Statement, values: Row) -> Sequence[Row]:
+        try:
+            return execute(self._connection, statement, values)
+        except UnicodeEncodeError:
+            return ()  # half of a character pair, which no table can hold: no row has such a value

@@ -36,6 +36,7 @@ MISTAKES: tuple[tuple[str, ...], ...] = (
     ("completion", "tcsh"), ("init", ""), ("check", "zzz"), ("check", "sample", "-i", "nope"), ("wait", "zzzz"),
     ("wait",), ("pause", "zzzz"), ("cancel", "zzzz"), ("resume", "zzzz"),
     ("resolve", "zzzz", "done", "--reason", "x"), ("resolve", "aaaa", "maybe", "--reason", "x"),
+    ("answer", "\udcff", "1"), ("effect", "\udcff"), ("status", "\udcff"),
     ("runs", "--project", "/nowhere"), ("runs", "--home", ""),
 )  # fmt: skip
 

@@ -233,6 +233,16 @@ def test_rows_commit_with_the_events(tmp_path: Path) -> None:
             assert SqlRows(moment.connection).get(RUNS, "r2") == row
 
 
+def test_half_of_a_character_pair_is_no_row_s_value(tmp_path: Path) -> None:
+    """A table cannot hold it, so that nothing is found under it, and asking is no fault."""
+    with held(tmp_path / "home") as log:
+        tell(log, started("r1", session="s1"))
+        with log.snapshot() as moment:
+            rows = SqlRows(moment.connection)
+            assert rows.get(RUNS, "\udcff") is None
+            assert rows.find(RESERVATIONS, session="\udcff") == []
+
+
 def test_a_unit_that_fails_leaves_no_row(tmp_path: Path) -> None:
     """A refused event takes its whole unit back, and the next unit finds what was there before."""
     with held(tmp_path / "home") as log:
