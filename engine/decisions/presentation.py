@@ -71,6 +71,9 @@ def decide_present_failed(facts: PresentationFacts, code: str, reason: str) -> D
     settled = _open(facts)
     if not isinstance(settled, TerminalRow):
         return settled
+    if isinstance(_problem(facts), Redacted):
+        # Its function need not be there, nor do, any more.
+        return Decided("abandoned", (PresentationAbandoned(code="redacted"),))
     failed = PresentationFailed(attempt=settled.attempts + 1, code=code, reason=safe_message(reason))
     return Decided("failed", (failed,))
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runwright.engine.commands.client import CancelRun
-from runwright.engine.commands.host import FailPresentation, PresentRun, TimeOutRun
+from runwright.engine.commands.host import FailPresentation, HostCommand, PresentRun, TimeOutRun
 from runwright.engine.commands.worker import CompleteRun, ExitWorker, FailRun, FinishNode, StartNode
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.eventstore.events.event import Content
@@ -203,12 +203,16 @@ def test_a_value_of_another_type_fails_the_presentation_only(scene: Stage) -> No
     scene.queue(FLOW, "run-2", session="s1")
 
 
-def test_a_redacted_run_is_not_told_of(scene: Stage) -> None:
-    """What was erased is not waited for."""
+@pytest.mark.parametrize(
+    "command",
+    [PresentRun(run_id="run-1"), FailPresentation(run_id="run-1", code="environment_missing", reason="It is gone.")],
+)
+def test_a_redacted_run_is_not_told_of(scene: Stage, command: HostCommand) -> None:
+    """What was erased is not waited for, whatever else stands in the way."""
     ended(scene, "completed", value="secret")
     positions = [each.position for each in scene.log.read("run/run-1") if each.body]
     settled(scene.log.transact(lambda tx: tx.erase(positions)))
-    result = scene.host(PresentRun(run_id="run-1"))
+    result = scene.host(command)
     assert isinstance(result, Applied)
     assert result.value == "abandoned"
     assert isinstance(scene.host(PresentRun(run_id="run-1")), Adopted)
