@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -62,10 +63,8 @@ def wreck(tmp_path: Path) -> Path:
 
 def events(home: Path) -> list[str]:
     """The types of all events but those of holders themselves."""
-    with sqlite3.connect(home / "log.sqlite") as connection:
-        found = [str(row[0]) for row in connection.execute("SELECT type FROM events WHERE stream != 'host'")]
-    connection.close()
-    return found
+    with closing(sqlite3.connect(home / "log.sqlite")) as connection:
+        return [str(row[0]) for row in connection.execute("SELECT type FROM events WHERE stream != 'host'")]
 
 
 def test_c16_a_lock_held_outside_while_recovering(wreck: Path, monkeypatch: pytest.MonkeyPatch) -> None:

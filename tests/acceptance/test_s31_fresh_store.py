@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_s31_a_fresh_store_is_owner_only_and_laid_out_exactly(cli: CommandLine, 
     stores = {each.name for each in cli.home.iterdir() if each.is_file() and each.read_bytes()[:6] == b"SQLite"}
     # Views follow when there is time; they are no second database of facts.
     assert {"log.sqlite"} <= stores <= {"log.sqlite", "views.sqlite"}
-    with sqlite3.connect(f"file:{cli.home / 'log.sqlite'}?mode=ro", uri=True) as connection:
+    with closing(sqlite3.connect(f"file:{cli.home / 'log.sqlite'}?mode=ro", uri=True)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
     assert version == 1
     assert cli("projections", "verify").code == 0
