@@ -34,7 +34,6 @@ def names_of(error: BaseException) -> dict[str, str]:
         "RUN": facts.get("run"),
         "EFFECT": facts.get("effect"),
         "NODE": facts.get("node", getattr(error, "node", None)),
-        "WORKFLOW": getattr(error, "workflow", None),
     }
     named = {place: value for place, value in found.items() if isinstance(value, str) and value}
     if "EFFECT" in named:

@@ -45,10 +45,10 @@ _RUNS: Final = {
 
 #: Commands are refused with these (fine print, "Codes of commands and the store").
 _COMMANDS: Final = {
-    "not_started": "wait until it has started, or cancel it",
+    "not_started": "`runwright resume RUN` drives it, or cancel it",
     "not_parked": "look at what it waits for with `runwright status RUN`",
     "already_terminal": "it has ended; `runwright status RUN` shows how",
-    "still_live": "let the run end or park first, or cancel it",
+    "still_live": "let the run end, or `runwright resume RUN` where it stands still, or cancel it",
     "paused": "`runwright resume RUN` first",
     "restart_no_progress": "correct the cause; a person can restart it all the same",
     "human_required": "a person has to answer this at a terminal",

@@ -93,7 +93,7 @@ def decide_resume(
         case "running":
             return Adopted(run_id, facts.revision)
         case "waiting":
-            return _not_parked(facts)
+            return _accepted_while_waiting(facts, unsettled, command, by, accepted) or _not_parked(facts)
         case "parked":
             if facts.queue.eligible:
                 return _carried_on(facts, unsettled, command, by, accepted)
@@ -140,6 +140,18 @@ def _carried_on(
     if isinstance(before, RecoveryRequired):
         return before
     return Decided(command.run_id, before) if before else Adopted(command.run_id, facts.revision)
+
+
+def _accepted_while_waiting(
+    facts: RunFacts, unsettled: Unsettled, command: ResumeRun, by: str, accepted: SourceFacts | None
+) -> Decision[str] | None:
+    """Accept other sources and wait on: an answer is checked against them, so it could never be given otherwise."""
+    if accepted is None:
+        return None
+    before = _sources(facts, unsettled, command, by, accepted)
+    if isinstance(before, RecoveryRequired):
+        return before
+    return Decided(command.run_id, before) if before else None
 
 
 def _release(

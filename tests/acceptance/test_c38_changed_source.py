@@ -40,3 +40,31 @@ def test_c38_any_changed_byte_is_refused_until_accepted(cli: CommandLine, change
     else:
         assert cli("resume", run_id, "--accept-source").out == "it was there\n"
     check_sound(cli.home)
+
+
+GATE = """from runwright import Context, Workflow
+gate = Workflow("gate")
+@gate.checkpoint(summary="Is it good?")
+def ask(ctx: Context) -> str:
+    return "the plan"
+@gate.compute
+def done(ctx: Context) -> str:
+    return "done"
+gate.entry(ask)
+gate.then(ask, done)
+"""
+
+
+def test_c38_a_run_that_waits_for_an_answer_can_take_a_change(cli: CommandLine) -> None:
+    """C38: an answer is refused and not used up while the files differ; accepted, the run waits on and takes it."""
+    file = cli.project / "gate.py"
+    file.write_text(GATE)
+    cli("run", "gate.py", code=5)
+    run_id = cli.run_id()
+    file.write_text(GATE + "# a comment\n")
+    assert cli("answer", run_id, '"yes"', "--json", code=3).document["error"]["code"] == "source_changed"
+    assert cli("resume", run_id, "--json", code=3).document["error"]["code"] == "not_parked"
+    assert cli("resume", run_id, "--accept-source", "--json", code=5).document["status"] == "waiting"
+    cli("answer", run_id, '"yes"')
+    assert cli("resume", "@last").out == "done\n"
+    check_sound(cli.home)
