@@ -47,7 +47,9 @@ def command(call: Invocation, directory: str | None) -> None:
     for name in kept:
         call.out.say(f"Kept  {folder / name} (it was there)")
     enter = "" if folder.resolve() == Path.cwd() else f"cd {directory} && "
-    call.out.say("", f"Try: {enter}runwright run example", f"     {enter}python -m pytest .runwright  (pip install pytest first)")
+    call.out.say(
+        "", f"Try: {enter}runwright run example", f"     {enter}python -m pytest .runwright  (pip install pytest first)"
+    )
 
 
 def _write(path: Path, text: str) -> bool:
