@@ -12,16 +12,16 @@ from runwright.engine.commands.client import QueueRun
 from runwright.engine.commands.host import ClaimRun, RecordExit
 from runwright.engine.commands.worker import Authority, ExitWorker, FailRun, ParkRun, WorkerTransition
 from runwright.engine.decisions.run_command import check_command
-from runwright.engine.embedded.bridge import LoopBridge
 from runwright.engine.embedded.catalog import Driven
 from runwright.engine.embedded.holder import Holder
-from runwright.engine.embedded.port import EmbeddedPort, HostStopping
 from runwright.engine.embedded.state import fresh_state, read_launch, read_state
 from runwright.engine.errors import SourceChanged
+from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.execution.calling import in_thread, returned
 from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.executor import execute
 from runwright.engine.execution.port import RunState
+from runwright.engine.execution.transacting import HostStopping, TransactingPort
 from runwright.engine.identity import new_id
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import Adopted, Applied, Conflict
@@ -81,7 +81,7 @@ class Driver:
         authority = await self._claim(run_id)
         if authority is None:
             return None
-        port = EmbeddedPort(
+        port = TransactingPort(
             authority=authority,
             submit=self._holder.transitions.worker,
             bridge=self._bridge,
@@ -121,7 +121,7 @@ class Driver:
         return Authority(run_id=run_id, owner=owner, token=token, generation=int(str(result.value)))
 
     async def _carry(
-        self, run_id: str, driven: Driven, queued: QueueRun | None, port: EmbeddedPort
+        self, run_id: str, driven: Driven, queued: QueueRun | None, port: TransactingPort
     ) -> RecordExit | None:
         """Execute; answer what has to be recorded where the worker could not say its end itself.
 
@@ -146,7 +146,7 @@ class Driver:
             return crashed
         return None
 
-    async def _execute(self, run_id: str, driven: Driven, queued: QueueRun | None, port: EmbeddedPort) -> None:
+    async def _execute(self, run_id: str, driven: Driven, queued: QueueRun | None, port: TransactingPort) -> None:
         folder = self._holder.home.run_folder(run_id)
         scratch = folder / "scratch"
         # On a disk that is being synced this takes as long as a commit, and the loop has other runs to carry.
@@ -176,7 +176,7 @@ class Driver:
             state = read_state(run, moment.rows, moment.event, scratch)
             return run, state, check_command(state.command, read_launch(run, moment.rows))
 
-    async def _refuse(self, run: RunRow, driven: Driven, port: EmbeddedPort) -> None:
+    async def _refuse(self, run: RunRow, driven: Driven, port: TransactingPort) -> None:
         """Fail the launch, or park a run whose chain had started: its sources are not the ones it was started with."""
         files = await asyncio.to_thread(self._changed, run, driven)
         error = SourceChanged(run.workflow, files)
@@ -227,7 +227,7 @@ def _began(run: RunRow) -> bool:
     return run.started_at is not None or run.kind == "continue"
 
 
-async def _end_launch(port: EmbeddedPort, began: bool, reason: str, code: str, message: str) -> None:
+async def _end_launch(port: TransactingPort, began: bool, reason: str, code: str, message: str) -> None:
     """Say why none of the workflow's code can run: a run that began is parked, another fails."""
     message = safe_message(message)
     end: WorkerTransition = ParkRun(reason=reason, code=code, detail=message)

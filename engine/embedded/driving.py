@@ -11,7 +11,6 @@ from attrs import frozen
 from runwright.engine.agents.agent import Agent
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.commands.host import FireTimer, ParkIdleRun
-from runwright.engine.embedded.bridge import LoopBridge
 from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.driver import Driver
 from runwright.engine.embedded.holder import Holder
@@ -21,6 +20,7 @@ from runwright.engine.embedded.scheduler import Scheduler
 from runwright.engine.embedded.timers import Timers
 from runwright.engine.embedded.watch import Watch
 from runwright.engine.errors import AgentMissing
+from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.tasks import own_task
 from runwright.eventstore.errors import StoreError

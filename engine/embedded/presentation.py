@@ -8,11 +8,11 @@ from typing import Final
 from attrs import frozen
 
 from runwright.engine.commands.host import FailPresentation, HostCommand, PresentRun
-from runwright.engine.embedded.bridge import LoopBridge
 from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.state import read_state
 from runwright.engine.errors import PreflightError
+from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.execution.calling import OutOfTime, call
 from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.contexts import InputUnfit, build_context

@@ -7,11 +7,11 @@ from typing import NoReturn, TypeVar
 
 from runwright.engine.agents.agent import Agent
 from runwright.engine.commands.host import ParkIdleRun
-from runwright.engine.embedded.bridge import LoopBridge
 from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.preflight import check_agents
 from runwright.engine.errors import AgentMissing, NotFound, PreflightError, RecoveryRequiredError, SourceChanged
+from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import RecoveryRequired
 from runwright.engine.sources.identity import SourceSet

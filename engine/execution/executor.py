@@ -59,6 +59,7 @@ async def execute(
     agents: Mapping[str, Agent],
     clock: Clock,
     log: OutputLog,
+    ready: bool = False,
 ) -> WorkerEnd:
     """Carry one generation of one run as far as it goes.
 
@@ -72,11 +73,12 @@ async def execute(
         agents: The executors by name.
         clock: Counts down.
         log: The run's private output log.
+        ready: Whether the worker was said to be ready already; else that goes out with the first commit.
 
     Returns:
         How the worker ended, as `ExitWorker` said it; ``claim_lost`` was never written.
     """
-    walk = Walk(program, state, port, agents=agents, clock=clock, log=log)
+    walk = Walk(program, state, port, agents=agents, clock=clock, log=log, ready=ready)
     try:
         await returned(state.run_id)
         try:

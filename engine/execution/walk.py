@@ -64,6 +64,7 @@ class Walk:
         agents: Mapping[str, Agent],
         clock: Clock,
         log: OutputLog,
+        ready: bool = False,
     ) -> None:
         self.program = program
         self.state = state
@@ -76,7 +77,7 @@ class Walk:
         )
         #: The effect of the visit that was started last.
         self.effect: SavedEffect | None = state.effect
-        self._pending: list[WorkerTransition] = [Ready()]
+        self._pending: list[WorkerTransition] = [] if ready else [Ready()]
 
     @property
     def definition(self) -> Definition:

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from runwright.engine.embedded.bridge import LoopBridge
+from runwright.engine.execution.bridge import LoopBridge
 
 
 async def test_many_answers_one_wake_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The executor's port in process: a call into the transitions, a future of the loop back."""
+"""The executor's port wherever it runs: transitions go out under one claim, a future of the loop brings answers."""
 
 import asyncio
 import logging
@@ -16,8 +16,8 @@ from runwright.engine.commands.worker import (
     StartNode,
     WorkerTransition,
 )
-from runwright.engine.embedded.bridge import LoopBridge
-from runwright.engine.embedded.updates import UpdateBuffer
+from runwright.engine.execution.bridge import LoopBridge
+from runwright.engine.execution.updates import UpdateBuffer
 from runwright.engine.results import Adopted, Applied, Result
 from runwright.engine.tasks import own_task
 from runwright.eventstore.errors import StoreError
@@ -35,14 +35,14 @@ class HostStopping(BaseException):
     """
 
 
-class EmbeddedPort:
-    """Hands an executor's transitions to the log's writer, under one claim.
+class TransactingPort:
+    """Hands an executor's transitions to whatever has them decided, under one claim.
 
     Args:
         authority: The claim.
-        submit: The transitions' entrance for workers.
+        submit: In process the transitions' entrance for workers, in a worker its channel.
         bridge: Brings answers to the loop.
-        clock: The holder's clock.
+        clock: The holder's clock, or what agrees with it.
         stopping: Set once the holder wants every run to stop at its next boundary.
     """
 

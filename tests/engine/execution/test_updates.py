@@ -1,6 +1,6 @@
 """Progress updates are bounded in rate, size and number, and the newest of a key wins."""
 
-from runwright.engine.embedded.updates import BURST, MAX_BYTES, MAX_KEYS, RATE, UpdateBuffer
+from runwright.engine.execution.updates import BURST, MAX_BYTES, MAX_KEYS, RATE, UpdateBuffer
 
 
 class Clock:
