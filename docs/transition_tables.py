@@ -12,6 +12,7 @@ from runwright.engine.decisions.control import decide_cancel, decide_pause, deci
 from runwright.engine.decisions.facts import RunFacts, Unsettled
 from runwright.engine.decisions.restarting import RestartFacts, decide_restart
 from runwright.engine.decisions.run_command import Launch, fit
+from runwright.engine.decisions.session import Origin
 from runwright.engine.graph.definition import Definition, NodeSpec
 from runwright.engine.results import Adopted, Conflict, RecoveryRequired
 from runwright.projections.control.effects import EffectRow
@@ -161,6 +162,7 @@ def _restart(standing: str, *, input_there: bool = True) -> object:
         input_there=input_there,
         restarts=0,
         repeats=0,
+        origin=Origin(),
     )
     return decide_restart(facts, RestartRun(run_id="run", new_run_id="new"), _PERSON)
 

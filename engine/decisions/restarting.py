@@ -9,14 +9,13 @@ from runwright.engine.commands.client import Caller, RestartRun
 from runwright.engine.decisions.carried import carried
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts
-from runwright.engine.decisions.session import session_busy
+from runwright.engine.decisions.session import Origin, origin_of
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Conflict, RecoveryRequired
 from runwright.eventstore.events.event import Event
 from runwright.eventstore.events.run import AgentBinding, RunEligible, RunQueued
 from runwright.eventstore.events.timer import TimerSet
 from runwright.projections.control.mounts import MountRow
-from runwright.projections.control.reservations import ReservationRow
 from runwright.projections.control.runs import RunRow
 from runwright.projections.control.terminal import TerminalRow
 from runwright.projections.control.visits import VisitRow
@@ -56,7 +55,7 @@ class RestartFacts:
         input_there: Whether the root's input can still be read.
         restarts: How many restarts of this root there are.
         repeats: How many runs of the parent's own line, itself included, ended in the same way.
-        holder: Who holds the session that the restart would take.
+        origin: How the session stands that the restart would take.
         twin: A run of the new ID.
         before: How the parent stood before it last came to ``at``; ``None`` where it never did.
     """
@@ -69,7 +68,7 @@ class RestartFacts:
     input_there: bool
     restarts: int
     repeats: int
-    holder: ReservationRow | None = None
+    origin: Origin
     twin: RunRow | None = None
     before: Before | None = None
 
@@ -79,11 +78,13 @@ def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> 
     refusal = _refuse_parent(facts, caller) or _refuse_progress(facts, caller) or _refuse_place(facts, command)
     if refusal is not None:
         return refusal
-    root, terminal, holder, before = facts.root, facts.terminal, facts.holder, facts.before
+    root, terminal, before = facts.root, facts.terminal, facts.before
     if facts.twin is not None:
         return Conflict("key_reused", {"run": facts.twin.run_id, "operation": "run.restart"})
-    if holder is not None:
-        return session_busy(holder)
+    began = origin_of(facts.origin)
+    if isinstance(began, Conflict):
+        return began
+    cause, depth = began
     queued = RunQueued(
         workflow=root.workflow,
         reference=root.reference,
@@ -96,6 +97,8 @@ def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> 
         agents=bindings(root),
         pass_env=variables(root),
         kind="restart",
+        cause=cause,
+        depth=depth,
         parent=facts.parent.run.run_id,
         root=root.run_id,
         restart_number=facts.parent.run.restart_number + 1,

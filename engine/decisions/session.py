@@ -3,11 +3,14 @@
 import re
 from typing import Final
 
+from attrs import frozen
+
 from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.results import Conflict
 from runwright.eventstore.events.event import Event
 from runwright.eventstore.events.run import RunEligible
 from runwright.eventstore.events.session import SessionPersonSpoke
+from runwright.projections.control.messages import MessageRow
 from runwright.projections.control.reservations import ReservationRow
 from runwright.projections.control.runs import RunRow
 from runwright.projections.control.sessions import SessionRow
@@ -18,6 +21,23 @@ SESSION_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 #: How many starts that runs' messages caused may stand in a row (page 05, "Run commands").
 MAX_DEPTH: Final = 3
+
+
+@frozen(kw_only=True)
+class Origin:
+    """How the session stands that a new run would hold; a run without a session has none of it.
+
+    Attributes:
+        holder: Who holds the session.
+        presenting: The message of an earlier end that it is answering.
+        answering: The run whose message caused the session's open turn.
+        person: Whether a person starts the run, which begins a new row of causes.
+    """
+
+    holder: ReservationRow | None = None
+    presenting: MessageRow | None = None
+    answering: RunRow | None = None
+    person: bool = True
 
 
 def check_session(session: str) -> Conflict | None:
@@ -61,16 +81,21 @@ def person_spoke(row: SessionRow) -> list[Event]:
     return [SessionPersonSpoke(epoch=row.epoch or "")] if row.wake_ups else []
 
 
-def cause_of(open_turn: RunRow | None, *, person: bool) -> tuple[str | None, int] | Conflict:
-    """Tell which run caused a start, and how many such causes stand in a row.
+def origin_of(origin: Origin) -> tuple[str | None, int] | Conflict:
+    """Tell which run caused a new one, and how many such causes stand in a row; or why the session takes none now.
 
-    Args:
-        open_turn: The run whose message caused the session's open turn.
-        person: Whether a person starts the run, which begins a new row.
+    A restart is a start like any other here.
     """
-    if open_turn is None or person:
+    if origin.holder is not None:
+        return session_busy(origin.holder)
+    if (presenting := origin.presenting) is not None:
+        return Conflict(
+            "presentation_pending",
+            {"run": presenting.run_id, "message": presenting.message, "session": presenting.session},
+        )
+    cause = origin.answering
+    if cause is None or origin.person:
         return None, 0
-    depth = open_turn.depth + 1
-    if depth > MAX_DEPTH:
-        return Conflict("start_no_progress", {"run": open_turn.run_id, "depth": open_turn.depth})
-    return open_turn.run_id, depth
+    if cause.depth >= MAX_DEPTH:
+        return Conflict("start_no_progress", {"run": cause.run_id, "depth": cause.depth})
+    return cause.run_id, cause.depth + 1

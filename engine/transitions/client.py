@@ -1,6 +1,7 @@
 """What people, programs and models ask: a receipt first, then the decision, both in one transaction."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, assert_never
 
 from runwright.engine.commands.client import (
@@ -18,11 +19,11 @@ from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.decisions.control import decide_cancel, decide_pause, decide_resume
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts, SourceFacts, Tree
-from runwright.engine.decisions.launch import Origin, decide_queue
+from runwright.engine.decisions.launch import decide_queue
 from runwright.engine.decisions.message import decide_follow_up
 from runwright.engine.decisions.resolve import decide_resolve
 from runwright.engine.decisions.restarting import Before
-from runwright.engine.decisions.session import cause_of
+from runwright.engine.decisions.session import Origin
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Adopted, Applied, Conflict, Result
 from runwright.engine.transitions import following, receipts
@@ -108,7 +109,8 @@ class ClientUnit:
             case QueueRun():
                 return self._queue(loader, command, appended)
             case RestartRun():
-                return following.restart(loader, command, self._caller, self._before, appended)
+                origin = partial(self._origin, loader)
+                return following.restart(loader, command, self._caller, self._before, origin, appended)
             case AnswerRequest():
                 return following.answer(loader, command, self._caller, self._submission, appended)
             case ResolveEffect():
@@ -158,16 +160,13 @@ class ClientUnit:
 
     def _queue(self, loader: FactsLoader, command: QueueRun, appended: Callable[[Appended], object]) -> Result[str]:
         tx, rows = loader.tx, loader.rows
-        origin = Origin() if command.session is None else self._origin(loader, command.session)
-        if isinstance(origin, Conflict):
-            return origin
         decision = decide_queue(
             command,
             now=tx.now,
             key=self._key,
             size=len(self._input_text.encode()),
             twin=rows.get(RUNS, command.run_id),
-            origin=origin,
+            origin=self._origin(loader, command.session),
         )
         if not isinstance(decision, Decided):
             return decision
@@ -178,15 +177,18 @@ class ClientUnit:
         self._trees.keep(command.run_id, Tree(self._key, input_digest(self._input_text)))
         return Applied(decision.value, placed.version)
 
-    def _origin(self, loader: FactsLoader, session: str) -> Origin | Conflict:
-        """How the session of a start stands: who holds it, what it is answering, and what caused the start."""
+    def _origin(self, loader: FactsLoader, session: str | None) -> Origin:
+        """How the session of a new run stands: who holds it, what it is answering, and for whom."""
+        if session is None:
+            return Origin()
         holder = loader.rows.find(RESERVATIONS, session=session)
         at = Conversation(loader, self._presence, session)
-        cause = cause_of(at.cause(), person=self._caller.person)
-        if isinstance(cause, Conflict):
-            return cause
-        run, depth = cause
-        return Origin(holder=holder[0] if holder else None, presenting=at.presenting(), cause=run, depth=depth)
+        return Origin(
+            holder=holder[0] if holder else None,
+            presenting=at.presenting(),
+            answering=at.cause(),
+            person=self._caller.person,
+        )
 
     def _record_accepted(self, loader: FactsLoader, of: RunFacts, command: ResumeRun) -> None:
         accept, definition = command.accept, command.definition

@@ -7,6 +7,7 @@ from runwright.engine.decisions.answering import AnswerFacts, Continued, continu
 from runwright.engine.decisions.decided import Decided
 from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.decisions.restarting import Before, RestartFacts, decide_restart
+from runwright.engine.decisions.session import Origin
 from runwright.engine.results import Applied, Conflict, Result
 from runwright.engine.transitions.carry import carry_out, no_run
 from runwright.engine.transitions.facts import FactsLoader
@@ -15,7 +16,6 @@ from runwright.eventstore.events.request import RequestSubmitted
 from runwright.eventstore.values import encode
 from runwright.projections.control.mounts import MOUNTS
 from runwright.projections.control.requests import REQUESTS, RequestRow
-from runwright.projections.control.reservations import RESERVATIONS
 from runwright.projections.control.runs import RUNS, RunRow
 from runwright.projections.control.terminal import TERMINAL
 from runwright.projections.control.visits import VISITS
@@ -24,7 +24,12 @@ Placed = Callable[[Appended], object]
 
 
 def restart(
-    loader: FactsLoader, command: RestartRun, caller: Caller, before: Before | None, appended: Placed
+    loader: FactsLoader,
+    command: RestartRun,
+    caller: Caller,
+    before: Before | None,
+    origin: Callable[[str | None], Origin],
+    appended: Placed,
 ) -> Result[str]:
     """Queue a fresh run of an ended run's root.
 
@@ -33,6 +38,7 @@ def restart(
         command: What was asked.
         caller: Who asks.
         before: How the parent stood before it last came to the node that the restart begins at.
+        origin: Tells how a session stands that a new run would hold.
         appended: Told where the events stand.
     """
     parent = loader.run(command.run_id)
@@ -42,7 +48,7 @@ def restart(
         return Conflict(
             "revision_changed", {"run": command.run_id, "expected": command.expected, "actual": parent.revision}
         )
-    decision = decide_restart(_restart_facts(loader, parent, command, before), command, caller)
+    decision = decide_restart(_restart_facts(loader, parent, command, before, origin), command, caller)
     if not isinstance(decision, Decided):
         return decision
     stream = f"run/{command.new_run_id}"
@@ -89,13 +95,18 @@ def _continue(
     return Applied(decision.child, child.version)
 
 
-def _restart_facts(loader: FactsLoader, parent: RunFacts, command: RestartRun, before: Before | None) -> RestartFacts:
+def _restart_facts(
+    loader: FactsLoader,
+    parent: RunFacts,
+    command: RestartRun,
+    before: Before | None,
+    origin: Callable[[str | None], Origin],
+) -> RestartFacts:
     rows, run = loader.rows, parent.run
     root = rows.get(RUNS, run.root)
     assert root is not None, "a chain begins with its root"
     terminal = rows.get(TERMINAL, run.run_id)
     recorded = None if root.input is None else loader.tx.event(root.input)
-    holder = [] if root.session is None else rows.find(RESERVATIONS, session=root.session)
     tree = rows.find(RUNS, root=root.run_id)
     return RestartFacts(
         parent=parent,
@@ -106,7 +117,7 @@ def _restart_facts(loader: FactsLoader, parent: RunFacts, command: RestartRun, b
         input_there=recorded is not None and recorded.body is not None,
         restarts=sum(1 for each in tree if each.kind == "restart"),
         repeats=_repeats(loader, run, None if terminal is None else terminal.fingerprint),
-        holder=holder[0] if holder else None,
+        origin=origin(root.session),
         twin=rows.get(RUNS, command.new_run_id),
         before=before,
     )

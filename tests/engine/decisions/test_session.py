@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from runwright.engine.decisions.facts import RunFacts
-from runwright.engine.decisions.session import boundary, cause_of, check_epoch, check_session
+from runwright.engine.decisions.session import Origin, boundary, check_epoch, check_session, origin_of
 from runwright.engine.results import Conflict
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.runs import RUNS
@@ -29,12 +29,12 @@ def facts() -> RunFacts:
 def test_starts_that_only_messages_cause_are_bounded(facts: RunFacts) -> None:
     """Over depth 3 a model's start is refused with the run that caused it; a person begins a new row."""
     for depth in range(3):
-        assert cause_of(evolve(facts.run, depth=depth), person=False) == ("run-1", depth + 1)
-    refused = cause_of(evolve(facts.run, depth=3), person=False)
+        assert origin_of(Origin(answering=evolve(facts.run, depth=depth), person=False)) == ("run-1", depth + 1)
+    refused = origin_of(Origin(answering=evolve(facts.run, depth=3), person=False))
     assert isinstance(refused, Conflict)
     assert (refused.code, refused.evidence) == ("start_no_progress", {"run": "run-1", "depth": 3})
-    assert cause_of(evolve(facts.run, depth=3), person=True) == (None, 0)
-    assert cause_of(None, person=False) == (None, 0)
+    assert origin_of(Origin(answering=evolve(facts.run, depth=3))) == (None, 0)
+    assert origin_of(Origin(person=False)) == (None, 0)
 
 
 @pytest.mark.parametrize("state", ["starting", "running", "parked", "done", "failed", "cancelled"])
