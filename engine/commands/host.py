@@ -26,11 +26,31 @@ class RecordExit:
 
     The decision table of page 05 ("Recovery and progress") says what becomes of effects and run. Value: what the
     run became, ``parked``, ``failed`` or ``queued``.
+
+    Attributes:
+        run_id: The run.
+        worker: The worker epoch.
+        outcome: ``crashed``: it vanished by itself. ``orphaned``: its holder was gone, or went. ``timed_out``: the
+            host ended it, because it was silent or overran a limit. ``rejected``: the host ended it, because it broke
+            the rules of its channel.
+        detail: What it broke or overran, in words that hold no private value.
     """
 
     run_id: str
     worker: str
-    outcome: Literal["crashed", "orphaned", "timed_out"]
+    outcome: Literal["crashed", "orphaned", "timed_out", "rejected"]
+    detail: str | None = None
+
+
+@frozen(kw_only=True)
+class GiveUpWorker:
+    """A worker does not die: its run stops here, and waits until somebody has seen to that (``worker_unkillable``).
+
+    Its end is recorded as any other once it is seen. Value: as for `RecordExit`.
+    """
+
+    run_id: str
+    worker: str
 
 
 @frozen(kw_only=True)
@@ -79,4 +99,6 @@ class FailPresentation:
     reason: str
 
 
-HostCommand: TypeAlias = ClaimRun | RecordExit | FireTimer | TimeOutRun | ParkIdleRun | PresentRun | FailPresentation
+HostCommand: TypeAlias = (
+    ClaimRun | RecordExit | GiveUpWorker | FireTimer | TimeOutRun | ParkIdleRun | PresentRun | FailPresentation
+)

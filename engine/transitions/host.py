@@ -6,6 +6,7 @@ from runwright.engine.commands.host import (
     ClaimRun,
     FailPresentation,
     FireTimer,
+    GiveUpWorker,
     HostCommand,
     ParkIdleRun,
     PresentRun,
@@ -17,7 +18,7 @@ from runwright.engine.decisions.decided import Decision
 from runwright.engine.decisions.facts import ExitFacts, RunFacts
 from runwright.engine.decisions.parking import decide_park_idle
 from runwright.engine.decisions.presentation import decide_present, decide_present_failed
-from runwright.engine.decisions.recovery import decide_exit_observed
+from runwright.engine.decisions.recovery import decide_exit_observed, decide_give_up
 from runwright.engine.decisions.terminal import decide_time_out
 from runwright.engine.decisions.timer import decide_fire
 from runwright.engine.results import Adopted, Applied, Conflict, Result
@@ -53,7 +54,7 @@ class HostUnit:
             result: Result[object] = carry_out(tx, of, self._decide(loader, of), actor=self._actor)
         except REFUSALS as error:
             return refused(error)
-        if isinstance(command, TimeOutRun | RecordExit | FireTimer):
+        if isinstance(command, TimeOutRun | RecordExit | GiveUpWorker | FireTimer):
             # It may have ended the run, which has no more use for its tree's key.
             self._trees.forget(of.run.root)
         if isinstance(command, ClaimRun) and isinstance(result, Applied | Adopted):
@@ -66,6 +67,8 @@ class HostUnit:
                 return decide_claim(of, command)
             case RecordExit():
                 return self._observed(loader, of, command)
+            case GiveUpWorker():
+                return self._given_up(loader, of, command)
             case FireTimer():
                 ending = command.kind == "run"
                 return decide_fire(of, loader.unsettled(of, ending=ending), command)
@@ -87,3 +90,9 @@ class HostUnit:
         # Only a launch that never started can end by this.
         unsettled = loader.unsettled(of, ending=not of.started)
         return decide_exit_observed(ExitFacts(of, worker, unsettled), command, self._actor)
+
+    def _given_up(self, loader: FactsLoader, of: RunFacts, command: GiveUpWorker) -> Decision[str]:
+        worker = loader.worker(command.worker)
+        if worker is None:
+            return Conflict("not_found", {"what": "worker", "id": command.worker})
+        return decide_give_up(ExitFacts(of, worker, loader.unsettled(of, ending=not of.started)), command, self._actor)

@@ -45,6 +45,7 @@ REPARKS: Final = (
     "environment_missing",
     "source_changed",
     "unsupported",
+    "worker_unkillable",
 )
 
 #: How often a run that never started may go back to the queue.

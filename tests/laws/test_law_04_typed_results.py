@@ -10,7 +10,7 @@ from attrs import fields
 from runwright.engine import codes
 from runwright.engine.commands import client, host, worker
 from runwright.engine.commands.client import CancelRun, PauseRun, ResolveEffect, ResumeRun
-from runwright.engine.commands.host import FireTimer, ParkIdleRun, RecordExit, TimeOutRun
+from runwright.engine.commands.host import FireTimer, GiveUpWorker, ParkIdleRun, RecordExit, TimeOutRun
 from runwright.engine.commands.worker import Authority, FinishNode, StartNode
 from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequired
 from runwright.eventstore.values import MAX_VALUE
@@ -59,6 +59,7 @@ def test_every_command_is_answered_by_type(scene: Stage) -> None:
         FireTimer(run_id="x", kind="run"),
         ParkIdleRun(run_id="x", reason="imported"),
         RecordExit(run_id="x", worker="w", outcome="crashed"),
+        GiveUpWorker(run_id="x", worker="w"),
     ):
         assert isinstance(scene.host(order), Conflict)
 

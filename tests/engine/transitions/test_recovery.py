@@ -3,7 +3,7 @@
 import pytest
 
 from runwright.engine.commands.client import PauseRun, ResumeRun
-from runwright.engine.commands.host import ParkIdleRun, RecordExit
+from runwright.engine.commands.host import GiveUpWorker, ParkIdleRun, RecordExit
 from runwright.engine.commands.worker import (
     Authority,
     BeginEffect,
@@ -20,6 +20,7 @@ from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.projections.control.effects import EFFECTS
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.runs import RUNS
+from runwright.projections.control.visits import VISITS
 from runwright.projections.control.workers import WORKERS
 from support.graphs import graph, node
 from support.stage import Stage
@@ -221,6 +222,83 @@ def test_a_worker_says_how_it_ends_after_it_gave_the_claim_back(scene: Stage) ->
     (again,) = scene.tell(worker, ExitWorker(outcome="parked"))
     assert isinstance(again, Adopted)
     assert scene.row(WORKERS, worker.worker).outcome == "parked"
+
+
+def test_a_worker_that_breaks_its_channel_parks_its_run(scene: Stage) -> None:
+    """A pause that was asked for is a flag beside the reason; one explicit resume gives one more try."""
+    scene.queue(FLOW)
+    worker = scene.claim()
+    scene.applied(worker, START)
+    scene.ask(PauseRun(run_id=ONE))
+    assert vanish(scene, worker, "rejected") == "parked"
+    assert stands(scene) == ("parked", "protocol_rejected", False)
+    assert scene.row(RUNS, ONE).paused
+    row = scene.row(WORKERS, worker.worker)
+    assert (row.outcome, row.phase, row.code) == ("failed", "execute", "protocol_rejected")
+
+
+def test_a_launch_whose_worker_breaks_its_channel_fails_by_that_name(scene: Stage) -> None:
+    """It never started, and it does not start again by itself."""
+    scene.queue(FLOW)
+    assert vanish(scene, scene.claim(ready=False), "rejected") == "failed"
+    assert scene.row(RUNS, ONE).code == "protocol_rejected"
+
+
+def test_an_effect_of_a_rejected_worker_is_judged_by_its_contract(scene: Stage) -> None:
+    """What may have happened outside comes before what the worker did to its channel."""
+    assert vanish(scene, applying(scene, "manual"), "rejected") == "parked"
+    assert stands(scene)[:2] == ("parked", "effect_ambiguous")
+
+
+@pytest.mark.parametrize(("late", "outcome"), [(True, "timed_out"), (False, None)])
+def test_an_attempt_that_overran_its_deadline_ends_with_its_worker(
+    scene: Stage, late: bool, outcome: str | None
+) -> None:
+    """The host had to end the worker: the next one routes from the time-out, and begins nothing anew."""
+    scene.queue(FLOW)
+    deadline = scene.clock.now() + 5_000_000
+    start = StartNode(path="one", visit=1, attempt=1, deadline=deadline)
+    scene.applied(scene.claim(), start, ParkRun(reason="host_stopped"))
+    worker = scene.claim()
+    scene.clock.advance(6 if late else 1)
+    vanish(scene, worker, "timed_out")
+    visit = scene.row(VISITS, ONE, "one")
+    assert (visit.open, visit.outcome) == (not late, outcome)
+    assert stands(scene) == ("parked", "worker_crashed" if late else "worker_no_progress", late)
+
+
+def test_a_run_whose_worker_does_not_die_waits_for_somebody(scene: Stage) -> None:
+    """Twice adds nothing; a resume while it lives parks it again; its effect is judged once its end was seen."""
+    worker = applying(scene, "manual")
+    command = GiveUpWorker(run_id=ONE, worker=worker.worker)
+    assert isinstance(scene.host(command), Applied)
+    assert stands(scene) == ("parked", "worker_unkillable", False)
+    assert isinstance(scene.host(command), Adopted)
+    assert scene.rows(EFFECTS)[0].state == "applying"
+    scene.ask(ResumeRun(run_id=ONE))
+    assert isinstance(scene.host(command), Applied)
+    assert stands(scene) == ("parked", "worker_unkillable", False)
+    assert vanish(scene, worker) == "parked"
+    assert stands(scene) == ("parked", "effect_ambiguous", False)
+    assert scene.rows(EFFECTS)[0].state == "ambiguous"
+
+
+def test_a_worker_that_ends_late_gives_back_what_may_be_tried_again(scene: Stage) -> None:
+    """An idempotent effect is released, and the run waits for its resume as before."""
+    worker = applying(scene, "idempotent")
+    scene.host(GiveUpWorker(run_id=ONE, worker=worker.worker))
+    vanish(scene, worker)
+    assert stands(scene) == ("parked", "worker_unkillable", False)
+    assert scene.rows(EFFECTS)[0].state == "reserved"
+
+
+def test_a_launch_whose_worker_does_not_die_fails(scene: Stage) -> None:
+    """It never started, so nothing is kept of it but why."""
+    scene.queue(FLOW)
+    worker = scene.claim(ready=False)
+    assert isinstance(scene.host(GiveUpWorker(run_id=ONE, worker=worker.worker)), Applied)
+    assert scene.row(RUNS, ONE).code == "worker_unkillable"
+    assert vanish(scene, worker) == "failed"
 
 
 def test_a_launch_that_is_stopped_in_good_order_goes_back(scene: Stage) -> None:
