@@ -30,11 +30,13 @@ class Answered:
         request_id: The request.
         run_id: The run that goes on: behind a checkpoint a child of the one that asked.
         adopted: Whether an equal answer had been accepted before.
+        revision: The revision of that run after it.
     """
 
     request_id: str
     run_id: str
     adopted: bool = False
+    revision: int
 
 
 class Answering:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, TypeVar, overload
 from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.clock import Clock
+from runwright.engine.commands.client import Caller
 from runwright.engine.embedded.async_steering import AsyncSteering
 from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.driving import CAPACITY, Look
@@ -18,7 +19,7 @@ from runwright.engine.embedded.opening import Opening
 from runwright.engine.embedded.outcome import Outcome
 from runwright.engine.embedded.preflight import Surroundings, prepare
 from runwright.engine.identity import new_id
-from runwright.engine.results import Applied
+from runwright.engine.results import Adopted, Applied
 from runwright.engine.sources.locate import typed_reference
 from runwright.eventstore.envelope import Head
 from runwright.eventstore.values import JsonObject
@@ -152,6 +153,21 @@ class AsyncEngine(AsyncSteering):
         surroundings: Surroundings | None = None,
         drive: bool = True,
     ) -> str:
+        """Queue a run durably, and drive it in the background; answer its ID, committed. As `queue`."""
+        result = await self.queue(workflow, input, key=key, session=session, surroundings=surroundings, drive=drive)
+        return result.value
+
+    async def queue(
+        self,
+        workflow: Workflow[Any] | str,
+        input: object,
+        *,
+        key: str | None = None,
+        session: str | None = None,
+        surroundings: Surroundings | None = None,
+        drive: bool = True,
+        caller: Caller | None = None,
+    ) -> Applied[str] | Adopted[str]:
         """Queue a run durably, and drive it in the background.
 
         Args:
@@ -161,9 +177,10 @@ class AsyncEngine(AsyncSteering):
             session: The conversation that starts it: the run holds it, and begins at its next idle boundary.
             surroundings: Where it is started; by default the current folder.
             drive: Whether this engine drives it; otherwise it waits for a `resume`.
+            caller: Who asks, under a key of its own.
 
         Returns:
-            The run ID, committed.
+            The run ID with its revision, committed.
 
         Raises:
             PreflightError: It cannot be started; nothing was written.
@@ -182,15 +199,15 @@ class AsyncEngine(AsyncSteering):
             typed=not isinstance(workflow, str),
             session=session,
         )
-        result = await self._send(command, key)
+        result = await self._send(command, caller, key)
         if not drive:
-            return result.value
+            return result
         if isinstance(result, Applied):
             self._driving.queued(command, driven)
         else:
             self._driving.take(result.value, driven)
             self._driving.look(result.value)
-        return result.value
+        return result
 
     @overload
     async def run(

@@ -7,6 +7,7 @@ from typing import Any
 from runwright.engine.agents.agent import Agent
 from runwright.engine.commands.client import (
     AcceptedSources,
+    Caller,
     CancelRun,
     ClientCommand,
     PauseRun,
@@ -31,6 +32,9 @@ from runwright.eventstore.errors import Forked, StoreClosed
 class AsyncSteering(AsyncAsking):
     """What moves a run that is there, and everything that an open engine holds.
 
+    Each command takes ``caller``, for who speaks through this engine: a client with its own name, key and rights.
+    Without one the engine speaks for itself. ``expected`` is the revision that the run has to be at.
+
     Args:
         holder: The open store.
         catalog: The programs.
@@ -54,21 +58,32 @@ class AsyncSteering(AsyncAsking):
         self._answering = Answering(self._programs, holder)
         self._identity = Identity(client, holder.clock, holder.random)
 
-    async def pause(self, run_id: str) -> Applied[str] | Adopted[str]:
+    async def pause(
+        self, run_id: str, *, expected: int | None = None, caller: Caller | None = None
+    ) -> Applied[str] | Adopted[str]:
         """Let no further node of a run start; a run at work stops at its next boundary.
 
         Raises:
             NotFound: There is no such run.
             ConflictError: It has not started, or has ended.
         """
-        return await self._steer(run_id, PauseRun(run_id=run_id))
+        return await self._steer(run_id, PauseRun(run_id=run_id, expected=expected), caller)
 
-    async def resume(self, run_id: str, *, accept_source: bool = False) -> Applied[str] | Adopted[str]:
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        accept_source: bool = False,
+        expected: int | None = None,
+        caller: Caller | None = None,
+    ) -> Applied[str] | Adopted[str]:
         """Let a paused or parked run go on, and drive it here; a queued one is only driven.
 
         Args:
             run_id: The run.
             accept_source: Whether to go on with a workflow that has changed since the run was started.
+            expected: The run's revision as the caller knows it.
+            caller: Who asks.
 
         Raises:
             NotFound: There is no such run.
@@ -78,7 +93,7 @@ class AsyncSteering(AsyncAsking):
         self._check_open()
         run = self._programs.run(run_id)
         if run.finished_at is not None or (run.started_at is None and self._driving.taken(run_id)):
-            return await self._steer(run_id, ResumeRun(run_id=run_id))
+            return await self._steer(run_id, ResumeRun(run_id=run_id, expected=expected), caller)
         driven = await self._programs.of(run)
         if run.started_at is None and self._driving.peek(run_id).queue.state != "parked":
             await self._programs.check(run, driven)
@@ -87,13 +102,17 @@ class AsyncSteering(AsyncAsking):
             return Adopted(run_id, self._holder.reader.status(run_id).revision)
         await self._programs.check_agents(run, driven)
         accept = AcceptedSources(snapshot=driven.snapshot, paths=driven.paths) if accept_source else None
-        command = ResumeRun(run_id=run_id, sources=driven.sources, definition=driven.digest, accept=accept)
-        result = await self._programs.explained(run, driven, self._send(command, None))
+        command = ResumeRun(
+            run_id=run_id, expected=expected, sources=driven.sources, definition=driven.digest, accept=accept
+        )
+        result = await self._programs.explained(run, driven, self._send(command, caller))
         self._driving.take(run_id, driven)
         self._driving.look(run_id)
         return result
 
-    async def cancel(self, run_id: str, *, reason: str = "") -> Applied[str] | Adopted[str]:
+    async def cancel(
+        self, run_id: str, *, reason: str = "", expected: int | None = None, caller: Caller | None = None
+    ) -> Applied[str] | Adopted[str]:
         """End a run now, whatever it is doing.
 
         Raises:
@@ -101,12 +120,18 @@ class AsyncSteering(AsyncAsking):
             ConflictError: It has ended otherwise.
         """
         self._check_usable()
-        result = await self._send(CancelRun(run_id=run_id, reason=reason), None)
+        result = await self._send(CancelRun(run_id=run_id, expected=expected, reason=reason), caller)
         self._driving.interrupt(run_id)
         return result
 
     async def resolve(
-        self, effect_id: str, outcome: Resolution, *, result: object = None, reason: str
+        self,
+        effect_id: str,
+        outcome: Resolution,
+        *,
+        result: object = None,
+        reason: str,
+        caller: Caller | None = None,
     ) -> Applied[str] | Adopted[str]:
         """Say what became of an ambiguous effect; its run goes on.
 
@@ -115,6 +140,7 @@ class AsyncSteering(AsyncAsking):
             outcome: ``done``, ``not_done`` or ``timed_out``.
             result: The result of a ``done`` effect, of the node's type.
             reason: Why; kept with the log's private values.
+            caller: Who asks.
 
         Raises:
             NotFound: There is no such effect.
@@ -123,18 +149,20 @@ class AsyncSteering(AsyncAsking):
         """
         self._check_usable()
         run, command = await self._resolving.command(effect_id, outcome, result=result, reason=reason)
-        answer = await self._send(command, None)
+        answer = await self._send(command, caller)
         self._driving.look(run.run_id)
         return answer
 
-    async def tell_session(self, command: SessionCommand) -> Applied[Any] | Adopted[Any]:
+    async def tell_session(
+        self, command: SessionCommand, *, caller: Caller | None = None
+    ) -> Applied[Any] | Adopted[Any]:
         """Hand in what a session's coordinator reports or asks; runs about which it changed something go on.
 
         Raises:
             ConflictError: Another coordinator has the session, or another fact stands in the way.
         """
         self._check_usable()
-        answer = self._holder.transitions.session(command, actor=f"client:{self._identity.client}")
+        answer = self._holder.transitions.session(command, actor=self._identity.caller(None, caller).actor)
         result: Applied[Any] | Adopted[Any] = accepted(await self._driving.bridge.wrap(answer))
         for run_id in getattr(result.value, "touched", ()):
             self._driving.look(run_id)
@@ -146,7 +174,7 @@ class AsyncSteering(AsyncAsking):
         return await self._driving.bridge.wrap(self._holder.transitions.view(session))
 
     async def follow_up(
-        self, run_id: str, text: str, *, session: str, key: str | None = None
+        self, run_id: str, text: str, *, session: str, key: str | None = None, caller: Caller | None = None
     ) -> Applied[str] | Adopted[str]:
         """Have a text sent to a live run's own session once the run has completed.
 
@@ -155,15 +183,29 @@ class AsyncSteering(AsyncAsking):
             text: Up to 64 KiB.
             session: The run's own session.
             key: The idempotency key.
+            caller: Who asks, under a key of its own.
 
         Raises:
             NotFound: There is no such run of that session.
             ConflictError: It has ended.
         """
         self._check_usable()
-        return await self._send(QueueFollowUp(run_id=run_id, session=session, text=text), key)
+        return await self._send(QueueFollowUp(run_id=run_id, session=session, text=text), caller, key)
 
     async def restart(self, run_id: str, *, at: str | None = None, key: str | None = None, drive: bool = True) -> str:
+        """Run an ended run's workflow afresh; answer the new run's ID, committed. As `queue_restart`."""
+        return (await self.queue_restart(run_id, at=at, key=key, drive=drive)).value
+
+    async def queue_restart(
+        self,
+        run_id: str,
+        *,
+        at: str | None = None,
+        key: str | None = None,
+        drive: bool = True,
+        expected: int | None = None,
+        caller: Caller | None = None,
+    ) -> Applied[str] | Adopted[str]:
         """Run an ended run's workflow afresh, with its root's definition and input.
 
         Args:
@@ -171,9 +213,11 @@ class AsyncSteering(AsyncAsking):
             at: The node to begin at, with what had finished before the run last came to it.
             key: The idempotency key: a repeat with the same key answers the first restart.
             drive: Whether this engine drives it; otherwise it waits for a `resume`.
+            expected: The ended run's revision as the caller knows it.
+            caller: Who asks, under a key of its own.
 
         Returns:
-            The new run's ID, committed.
+            The new run's ID with its revision, committed.
 
         Raises:
             NotFound: There is no such run, or it never came to that node.
@@ -187,12 +231,21 @@ class AsyncSteering(AsyncAsking):
         if run.finished_at is not None and run.status != "continued":
             driven = await self._programs.afresh(self._programs.run(run.root))
         new_run_id = new_id(self._holder.clock.now(), self._holder.random)
-        result = await self._send(RestartRun(run_id=run_id, new_run_id=new_run_id, at=at), key)
+        command = RestartRun(run_id=run_id, new_run_id=new_run_id, at=at, expected=expected)
+        result = await self._send(command, caller, key)
         if drive:
             self._go_on(result.value, driven)
-        return result.value
+        return result
 
-    async def answer(self, request_id: str, value: object, *, key: str | None = None, drive: bool = True) -> Answered:
+    async def answer(
+        self,
+        request_id: str,
+        value: object,
+        *,
+        key: str | None = None,
+        drive: bool = True,
+        caller: Caller | None = None,
+    ) -> Answered:
         """Answer a checkpoint, or an agent's request that no worker is waiting for.
 
         Args:
@@ -200,6 +253,7 @@ class AsyncSteering(AsyncAsking):
             value: The answer, of the node's type or JSON of it.
             key: The idempotency key.
             drive: Whether this engine drives the run that goes on; otherwise it waits for a `resume`.
+            caller: Who asks, under a key of its own.
 
         Raises:
             NotFound: There is no such request.
@@ -210,22 +264,29 @@ class AsyncSteering(AsyncAsking):
         self._check_open()
         request, run = self._programs.request(request_id)
         command, driven = await self._answering.command(request, run, value)
-        result = await self._send(command, key)
+        result = await self._send(command, caller, key)
         self._driving.look(run.run_id)
         if drive:
             self._go_on(result.value, driven)
-        return Answered(request_id=request_id, run_id=result.value, adopted=isinstance(result, Adopted))
+        return Answered(
+            request_id=request_id,
+            run_id=result.value,
+            adopted=isinstance(result, Adopted),
+            revision=result.revision,
+        )
 
     # --- inside -------------------------------------------------------------------------------------------------
 
-    async def _steer(self, run_id: str, command: ClientCommand) -> Applied[str] | Adopted[str]:
+    async def _steer(self, run_id: str, command: ClientCommand, caller: Caller | None) -> Applied[str] | Adopted[str]:
         self._check_usable()
-        result = await self._send(command, None)
+        result = await self._send(command, caller)
         self._driving.look(run_id)
         return result
 
-    async def _send(self, command: ClientCommand, key: str | None) -> Applied[str] | Adopted[str]:
-        answer = self._holder.transitions.command(self._identity.caller(key), command)
+    async def _send(
+        self, command: ClientCommand, caller: Caller | None, key: str | None = None
+    ) -> Applied[str] | Adopted[str]:
+        answer = self._holder.transitions.command(self._identity.caller(key, caller), command)
         return accepted(await self._driving.bridge.wrap(answer))
 
     def _go_on(self, run_id: str, driven: Driven | None) -> None:

@@ -26,8 +26,10 @@ class Identity:
     _clock: Clock
     _random: Callable[[int], bytes]
 
-    def caller(self, key: str | None) -> Caller:
-        """A caller under the given idempotency key, or under one of its own."""
+    def caller(self, key: str | None, caller: Caller | None = None) -> Caller:
+        """Who asks: the named caller, else the engine itself under the given idempotency key or one of its own."""
+        if caller is not None:
+            return caller
         key = key if key is not None else new_id(self._clock.now(), self._random)
         return Caller(client=self.client, key=key, actor=f"client:{self.client}")
 
