@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
+from runwright.eventstore.events.event import ProcessIdentity
 from runwright.eventstore.values import Json
 
 Outcome: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
@@ -282,6 +283,23 @@ class FailRun:
 
 
 @frozen(kw_only=True)
+class RegisterProcess:
+    """Name a process that the worker started and that waits behind its gate until this is committed. Value: ``None``.
+
+    Whoever takes the store after a crash ends it by exactly this identity.
+    """
+
+    process: ProcessIdentity
+
+
+@frozen(kw_only=True)
+class UnregisterProcess:
+    """Say that a registered process is gone; needs no claim, because it is evidence. Value: ``None``."""
+
+    process: ProcessIdentity
+
+
+@frozen(kw_only=True)
 class ExitWorker:
     """The worker says how it ends."""
 
@@ -307,5 +325,7 @@ WorkerTransition: TypeAlias = (
     | ParkRun
     | CompleteRun
     | FailRun
+    | RegisterProcess
+    | UnregisterProcess
     | ExitWorker
 )

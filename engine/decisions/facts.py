@@ -10,6 +10,7 @@ from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EffectRow
 from runwright.projections.control.messages import MessageRow
 from runwright.projections.control.mounts import MountRow
+from runwright.projections.control.processes import ProcessRow
 from runwright.projections.control.queue import QueueRow
 from runwright.projections.control.requests import RequestRow
 from runwright.projections.control.runs import RunRow
@@ -207,11 +208,12 @@ class Step:
 
 @frozen
 class ExitFacts:
-    """What an observed end of a worker is decided on."""
+    """What an observed end of a worker is decided on; ``processes`` are those that it never said were gone."""
 
     of: RunFacts
     worker: WorkerRow
     unsettled: Unsettled
+    processes: tuple[ProcessRow, ...] = ()
 
 
 @frozen

@@ -6,6 +6,7 @@ from runwright.engine.commands.host import GiveUpWorker, RecordExit
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import ExitFacts
 from runwright.engine.decisions.parking import parked
+from runwright.engine.decisions.process import ended_with
 from runwright.engine.decisions.terminal import end_badly
 from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.effect import EffectAmbiguous, EffectReleased
@@ -47,12 +48,13 @@ def decide_exit_observed(facts: ExitFacts, command: RecordExit, by: str) -> Deci
     queue = of.queue
     if worker.run_id != command.run_id:
         return Conflict("not_found", {"what": "worker", "id": command.worker})
+    gone = ended_with(facts.processes)
     if worker.state == "exited":
-        return Adopted(queue.state, of.revision)
+        return Decided(queue.state, tuple(gone)) if gone else Adopted(queue.state, of.revision)
     exited = _exited(command)
     if queue.owner is None or queue.generation != worker.generation:
         # The run ended or parked before its worker did: the worker's end is left to record, and what it was applying.
-        return Decided(queue.state, (exited, *_late(facts, command, by)))
+        return Decided(queue.state, (*gone, exited, *_late(facts, command, by)))
     fate = _fate(facts, command)
     match fate:
         case "fails":
@@ -64,11 +66,11 @@ def decide_exit_observed(facts: ExitFacts, command: RecordExit, by: str) -> Deci
                 phase="launch",
                 message=command.detail or "The worker ended before the run could start.",
             )
-            return Decided("failed", (exited, *events), erases)
+            return Decided("failed", (*gone, exited, *events), erases)
         case "queued":
-            return Decided("queued", (exited, RunRequeued(reason=command.outcome)))
+            return Decided("queued", (*gone, exited, RunRequeued(reason=command.outcome)))
         case "effect_ambiguous" | "paused" | "worker_crashed" | "orphaned" | "worker_no_progress" | "protocol_rejected":
-            seen = [exited, *_effect(facts, command), *_overrun(facts, command)]
+            seen = [*gone, exited, *_effect(facts, command), *_overrun(facts, command)]
             stop = parked(of, fate, by, code=_code(fate, command), detail=_detail(facts, fate, command), first=seen)
             return Decided("parked", tuple(stop))
         case never:

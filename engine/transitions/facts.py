@@ -4,6 +4,7 @@ from typing import cast
 
 from runwright.engine.decisions.facts import (
     EffectFacts,
+    ExitFacts,
     MountFacts,
     NodeFacts,
     RequestFacts,
@@ -19,6 +20,7 @@ from runwright.engine.identity import effect_id
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.trees import Trees
 from runwright.eventstore.events.effect import EffectApplied
+from runwright.eventstore.events.event import ProcessIdentity
 from runwright.eventstore.events.node import MountEntered, MountExited, NodeFinished
 from runwright.eventstore.events.request import RequestOpened
 from runwright.eventstore.transaction import Tx
@@ -26,6 +28,7 @@ from runwright.eventstore.values import encode
 from runwright.projections.control.effects import EFFECTS, EffectRow
 from runwright.projections.control.messages import MESSAGES, MessageRow
 from runwright.projections.control.mounts import MOUNTS, MountRow
+from runwright.projections.control.processes import PROCESSES, ProcessRow
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.requests import REQUESTS, RequestRow
 from runwright.projections.control.runs import RUNS
@@ -61,6 +64,14 @@ class FactsLoader:
     def worker(self, worker: str) -> WorkerRow | None:
         """A worker."""
         return self.rows.get(WORKERS, worker)
+
+    def process(self, process: ProcessIdentity) -> ProcessRow | None:
+        """A registered process that may live."""
+        return self.rows.get(PROCESSES, process.boot, process.namespace, process.pid, process.start)
+
+    def exit(self, of: RunFacts, worker: WorkerRow, unsettled: Unsettled) -> ExitFacts:
+        """What the observed end of a worker is decided on."""
+        return ExitFacts(of, worker, unsettled, tuple(self.rows.find(PROCESSES, worker=worker.worker)))
 
     def definition(self, of: RunFacts) -> Definition:
         """The graph that a run stands on."""

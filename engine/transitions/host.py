@@ -15,7 +15,7 @@ from runwright.engine.commands.host import (
 )
 from runwright.engine.decisions.claim import decide_claim
 from runwright.engine.decisions.decided import Decision
-from runwright.engine.decisions.facts import ExitFacts, RunFacts
+from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.decisions.parking import decide_park_idle
 from runwright.engine.decisions.presentation import decide_present, decide_present_failed
 from runwright.engine.decisions.recovery import decide_exit_observed, decide_give_up
@@ -89,10 +89,11 @@ class HostUnit:
             return Conflict("not_found", {"what": "worker", "id": command.worker})
         # Only a launch that never started can end by this.
         unsettled = loader.unsettled(of, ending=not of.started)
-        return decide_exit_observed(ExitFacts(of, worker, unsettled), command, self._actor)
+        return decide_exit_observed(loader.exit(of, worker, unsettled), command, self._actor)
 
     def _given_up(self, loader: FactsLoader, of: RunFacts, command: GiveUpWorker) -> Decision[str]:
         worker = loader.worker(command.worker)
         if worker is None:
             return Conflict("not_found", {"what": "worker", "id": command.worker})
-        return decide_give_up(ExitFacts(of, worker, loader.unsettled(of, ending=not of.started)), command, self._actor)
+        unsettled = loader.unsettled(of, ending=not of.started)
+        return decide_give_up(loader.exit(of, worker, unsettled), command, self._actor)

@@ -18,10 +18,12 @@ from runwright.engine.commands.worker import (
     OpenRequest,
     ParkRun,
     Ready,
+    RegisterProcess,
     ReserveEffect,
     SettleEffect,
     StartNode,
     SubmitCandidate,
+    UnregisterProcess,
     UpdateNode,
     WorkerTransition,
 )
@@ -32,6 +34,7 @@ from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.decisions.mount import decide_enter, decide_leave
 from runwright.engine.decisions.node import decide_finish, decide_start, decide_update
 from runwright.engine.decisions.parking import decide_park
+from runwright.engine.decisions.process import decide_register, decide_unregister
 from runwright.engine.decisions.request import decide_ask, decide_close, decide_open, decide_submit
 from runwright.engine.decisions.terminal import decide_complete, decide_fail
 from runwright.engine.results import Adopted, Applied, Conflict, Result
@@ -133,7 +136,7 @@ class WorkerUnit:
     def _without_claim(
         self, loader: FactsLoader, of: RunFacts, transition: WorkerTransition, lost: Conflict
     ) -> Decision[Any]:
-        """Two words count without a claim: a worker's own end, and evidence about its own application."""
+        """Three words count without a claim: a worker's own end, and evidence about its application and processes."""
         match transition:
             case ExitWorker():
                 return decide_exit(of, loader.worker(self._authority.worker), self._authority, transition)
@@ -141,6 +144,8 @@ class WorkerUnit:
                 facts = loader.effect(of, transition.path, transition.visit)
                 worker = loader.worker(self._authority.worker)
                 return decide_evidence(facts, worker, self._authority, transition) or lost
+            case UnregisterProcess():
+                return decide_unregister(of, loader.process(transition.process), self._authority, transition)
             case _:
                 return lost
 
@@ -181,6 +186,11 @@ class WorkerUnit:
                 return decide_park(of, transition, self._actor)
             case Ready():
                 return decide_ready(of, loader.worker(self._authority.worker), self._authority)
+            case RegisterProcess():
+                worker, process = loader.worker(self._authority.worker), loader.process(transition.process)
+                return decide_register(of, worker, process, self._authority, transition)
+            case UnregisterProcess():
+                return decide_unregister(of, loader.process(transition.process), self._authority, transition)
             case ExitWorker():
                 return decide_exit(of, loader.worker(self._authority.worker), self._authority, transition)
             case never:

@@ -17,6 +17,7 @@ from runwright.engine.commands.worker import (
     OpenRequest,
     ParkRun,
     Ready,
+    RegisterProcess,
     ReserveEffect,
     SettleEffect,
     StartNode,
@@ -27,12 +28,12 @@ from runwright.engine.commands.worker import (
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.transitions.store import Transitions
 from support.graphs import graph, node
-from support.stage import Stage
+from support.stage import PROCESS, Stage
 
 FLOW = graph(node("one", "action", contract="manual"))
 START = StartNode(path="one", visit=1, attempt=1)
 
-#: Every protected write; a worker's own end needs no claim.
+#: Every protected write; a worker's own end, and that a process of it is gone, need no claim.
 PROTECTED: tuple[WorkerTransition, ...] = (
     Ready(),
     START,
@@ -47,6 +48,7 @@ PROTECTED: tuple[WorkerTransition, ...] = (
     ParkRun(reason="paused"),
     CompleteRun(),
     FailRun(outcome="failed", code="node_failed", phase="execute", message="m"),
+    RegisterProcess(process=PROCESS),
 )
 
 

@@ -15,7 +15,7 @@ from runwright.engine.commands.worker import Authority, FinishNode, StartNode
 from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequired
 from runwright.eventstore.values import MAX_VALUE
 from support.graphs import graph, node
-from support.stage import Stage, queue_command
+from support.stage import PROCESS, Stage, queue_command
 
 FLOW = graph(node("one"))
 TYPED = (Applied, Adopted, Conflict, RecoveryRequired)
@@ -23,6 +23,7 @@ SAMPLES: dict[str, Any] = {
     "run_id": "nowhere", "path": "one", "visit": 1, "attempt": 1, "kind": "agent", "prompt": "p", "contract": None,
     "request": "r", "candidate": 1, "cause": "failed", "outcome": "failed", "application": 1, "key": "k", "update": 1,
     "reason": "paused", "code": "node_failed", "phase": "execute", "message": "m", "invocation": 1, "exit": None,
+    "process": PROCESS,
 }  # fmt: skip
 
 
