@@ -6,14 +6,18 @@ from typing import Final, TypeVar
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.results import Applied, Conflict, Result
+from runwright.engine.transitions.chains import drop_follow_ups
 from runwright.engine.transitions.definitions import DefinitionUnreadable
 from runwright.eventstore.envelope import Appended
 from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
+from runwright.eventstore.events.run import RunCancelled, RunFailed, RunTimedOut
 from runwright.eventstore.transaction import Tx
 from runwright.projections.errors import ImpossibleEvent
 
 V = TypeVar("V")
 
+#: Ends of a run that are no completion.
+BAD_ENDS: Final = (RunFailed, RunTimedOut, RunCancelled)
 
 #: What a decision, or the append of its events, may be refused with; all of it happens before anything changes.
 REFUSALS: Final = (PayloadTooLarge, ValueRefused, DefinitionUnreadable, ImpossibleEvent)
@@ -29,7 +33,7 @@ def carry_out(
     command: str | None = None,
     appended: Callable[[Appended], object] | None = None,
 ) -> Result[V]:
-    """Append what was decided to the run's stream; all of it or nothing.
+    """Append what was decided to the run's stream, and what goes with it to its chain's; all of it or nothing.
 
     Args:
         tx: The transaction.
@@ -45,9 +49,12 @@ def carry_out(
     """
     if not isinstance(decision, Decided):
         return decision
-    placed = tx.append(
-        f"run/{of.run.run_id}", of.revision, decision.events, actor=actor, generation=generation, command=command
-    )
+    with tx.whole():
+        if any(isinstance(event, BAD_ENDS) for event in decision.events):
+            drop_follow_ups(tx, of.run, actor=actor, command=command)
+        placed = tx.append(
+            f"run/{of.run.run_id}", of.revision, decision.events, actor=actor, generation=generation, command=command
+        )
     if decision.erases:
         tx.erase(decision.erases)
     if appended is not None:

@@ -3,6 +3,7 @@
 from runwright.engine.commands.session import CurrentMessage, SessionView
 from runwright.engine.decisions.facts import RunFacts, Step
 from runwright.engine.decisions.message import Current, Queue, Waiting, current_message
+from runwright.engine.transitions.chains import last_of_chain
 from runwright.engine.transitions.facts import FactsLoader
 from runwright.engine.transitions.presence import Presence
 from runwright.projections.control.messages import MESSAGES, MessageRow
@@ -99,11 +100,6 @@ class Conversation:
             wake_ups=0 if row is None else row.wake_ups,
         )
 
-    def abandoned(self) -> list[MessageRow]:
-        """Follow-ups of continued runs whose chain did not complete: they will never be sent."""
-        waiting = [each for each in self._waiting() if each.message.kind == "follow_up"]
-        return [each.message for each in waiting if each.outcome not in (None, "completed")]
-
     def _waiting(self) -> tuple[Waiting, ...]:
         found = self._rows.find(MESSAGES, session=self._session, state="pending")
         return tuple(each for row in sorted(found, key=lambda row: row.order) if (each := self._one(row)) is not None)
@@ -123,9 +119,8 @@ class Conversation:
 
     def _outcome(self, run: RunRow) -> str | None:
         """How a run's chain ended; ``None`` while it lives."""
-        while run.continued_by is not None and (child := self._rows.get(RUNS, run.continued_by)) is not None:
-            run = child
-        return None if run.finished_at is None else run.status
+        last = last_of_chain(self._rows, run)
+        return None if last.finished_at is None else last.status
 
     def _shown(self, holder: RunFacts) -> MessageRow | None:
         """The last message of the open request, where it was sent: it may have left the branch."""

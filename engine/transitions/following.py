@@ -10,6 +10,7 @@ from runwright.engine.decisions.restarting import Before, RestartFacts, decide_r
 from runwright.engine.decisions.session import Origin
 from runwright.engine.results import Applied, Conflict, Result
 from runwright.engine.transitions.carry import carry_out, no_run
+from runwright.engine.transitions.chains import last_of_chain
 from runwright.engine.transitions.facts import FactsLoader
 from runwright.eventstore.envelope import NEW, Appended
 from runwright.eventstore.events.request import RequestSubmitted
@@ -113,7 +114,7 @@ def _restart_facts(
         root=root,
         definition=loader.saved(root.definition),
         terminal=terminal,
-        last=_last(loader, run),
+        last=last_of_chain(rows, run).run_id,
         input_there=recorded is not None and recorded.body is not None,
         restarts=sum(1 for each in tree if each.kind == "restart"),
         repeats=_repeats(loader, run, None if terminal is None else terminal.fingerprint),
@@ -121,13 +122,6 @@ def _restart_facts(
         twin=rows.get(RUNS, command.new_run_id),
         before=before,
     )
-
-
-def _last(loader: FactsLoader, run: RunRow) -> str:
-    """The run that a continued run's work stands in now."""
-    while run.continued_by is not None and (child := loader.rows.get(RUNS, run.continued_by)) is not None:
-        run = child
-    return run.run_id
 
 
 def _repeats(loader: FactsLoader, run: RunRow, fingerprint: str | None) -> int:

@@ -14,7 +14,7 @@ from runwright.engine.commands.session import (
     SessionReport,
     SessionView,
 )
-from runwright.engine.decisions.message import absent, cancelled, present
+from runwright.engine.decisions.message import absent, present
 from runwright.engine.decisions.session import boundary, check_epoch, check_session, person_spoke
 from runwright.engine.decisions.turn import TurnFacts, decide_turn, lost, unproductive
 from runwright.engine.results import Adopted, Applied, Conflict, Result
@@ -144,8 +144,6 @@ class SessionUnit:
         if spoke:
             self._append(tx, f"session/{command.session}", spoke)
         if command.rests:
-            for each in at.abandoned():
-                self._touch(tx, touched, each.run_id, cancelled((each,), "chain_ended", "follow_up"))
             holder = at.holder()
             if holder is not None:
                 self._touch(tx, touched, holder.run.run_id, boundary(holder))
