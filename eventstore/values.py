@@ -19,28 +19,29 @@ MAX_DEPTH = 200
 MAX_DIGITS = 4300
 
 _INTEGER_BOUND = 10**MAX_DIGITS
-#: Every element takes two bytes or more; more elements than this cannot be encoded within `MAX_VALUE`.
-_MAX_ELEMENTS = MAX_VALUE // 2
+#: Every element takes two bytes or more; more elements cannot be encoded within a limit.
+_LEAST_BYTES = 2
 
 _encode = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True, separators=(",", ":")
 ).encode
 
 
-def encode(value: object) -> str:
+def encode(value: object, limit: int = MAX_VALUE) -> str:
     """Answer the canonical text of a value: keys sorted by code point, no spaces, shortest floats.
 
     Args:
         value: ``None``, or exactly a `bool`, `int`, `float`, `str`, `list` or `dict`, nested.
+        limit: The most bytes; what is kept in the log has no more than 16 MiB.
 
     Returns:
         The text; it encodes as UTF-8.
 
     Raises:
         ValueRefused: The value, or something in it, has no JSON form; the JSON path is named.
-        PayloadTooLarge: The text is over 16 MiB.
+        PayloadTooLarge: The text is over the limit.
     """
-    if not _is_plain(value):
+    if not _is_plain(value, limit):
         _explain(value)
     try:
         text = _encode(value)
@@ -48,21 +49,25 @@ def encode(value: object) -> str:
     except (ValueError, TypeError, RecursionError):
         # NaN, a long integer or a lone surrogate: found here for free, and named by the slow walk.
         _explain(value)
-    if size > MAX_VALUE:
-        raise PayloadTooLarge("A value", MAX_VALUE, size)
+    if size > limit:
+        raise PayloadTooLarge("A value", limit, size)
     return text
 
 
-def decode(text: str) -> Json:
+def decode(text: str, limit: int = MAX_VALUE) -> Json:
     """Read JSON text from outside, accepting nothing that `encode` would not have written.
+
+    Args:
+        text: The text.
+        limit: The most bytes.
 
     Raises:
         ValueRefused: The text is no JSON, or holds NaN, an infinite number, two equal keys in one object,
             a lone surrogate, an integer that is too long, or is nested too deeply.
-        PayloadTooLarge: The text is over 16 MiB.
+        PayloadTooLarge: The text is over the limit.
     """
-    if len(text) > MAX_VALUE:
-        raise PayloadTooLarge("A value", MAX_VALUE, len(text))
+    if len(text) > limit:
+        raise PayloadTooLarge("A value", limit, len(text))
     try:
         value = cast(Json, _strict.decode(text))
     except json.JSONDecodeError as error:
@@ -74,11 +79,11 @@ def decode(text: str) -> Json:
     except ValueError:
         # The interpreter's own limit on digits is the only other one that the decoder raises.
         raise ValueRefused("$", f"holds an integer over {MAX_DIGITS:,} digits", "use a string") from None
-    encode(value)
+    encode(value, limit)
     return value
 
 
-def _is_plain(value: object) -> bool:
+def _is_plain(value: object, limit: int) -> bool:
     """Tell by a fast walk, level by level, whether types, keys and depth are right."""
     level = [value]
     elements = 0
@@ -99,8 +104,8 @@ def _is_plain(value: object) -> bool:
         if not deeper:
             return True
         elements += len(deeper)
-        if elements > _MAX_ELEMENTS:
-            raise PayloadTooLarge("A value", MAX_VALUE)
+        if elements > limit // _LEAST_BYTES:
+            raise PayloadTooLarge("A value", limit)
         level = deeper
     return False
 
