@@ -114,7 +114,7 @@ class Driving:
             # It has a timer, or waits for its session's idle boundary, before which its files may change.
             self.look(run_id)
         else:
-            self._scheduler.submit(run_id, self._holder.log.head().position)
+            self._scheduler.submit(run_id, self._holder.log.head().position, command.project or "")
 
     def take(self, run_id: str, driven: Driven) -> None:
         """Drive a run whenever it may go on, from now on."""
@@ -153,7 +153,7 @@ class Driving:
         if run.finished_at is not None:
             self._forget(run_id)
         elif queue.eligible and queue.owner is None and self._drivable(run):
-            self._scheduler.submit(run_id, queue.order)
+            self._scheduler.submit(run_id, queue.order, run.project or "")
         self.watch.tell(run_id)
         return look
 

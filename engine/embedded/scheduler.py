@@ -1,4 +1,4 @@
-"""Which runs are driven: the oldest eligible first, within a capacity."""
+"""Which runs are driven: round the projects, in each the oldest eligible first, within a capacity."""
 
 import asyncio
 import heapq
@@ -10,6 +10,9 @@ from runwright.engine.tasks import end_task, own_task
 
 class Scheduler:
     """Starts one task for each run that is to be driven.
+
+    A place is taken from the launch until the run's task has ended. Projects whose runs wait stand in a ring: each
+    free place goes to the next of them, so that none starves another. Nothing but a launch ever waits for a place.
 
     Args:
         capacity: How many runs are driven at once.
@@ -29,27 +32,29 @@ class Scheduler:
         self._capacity = capacity
         self._drive = drive
         self._after = after
-        self._waiting: list[tuple[int, str]] = []
+        #: The ring: what waits of each project, by the position that made it eligible. The first is next.
+        self._ring: dict[str, list[tuple[int, str]]] = {}
         self._queued: set[str] = set()
-        self._again: dict[str, int] = {}
+        self._again: dict[str, tuple[int, str]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stopped = False
 
-    def submit(self, run_id: str, order: int) -> None:
+    def submit(self, run_id: str, order: int, project: str = "") -> None:
         """Drive an eligible run.
 
         Args:
             run_id: The run; one that waits here already keeps its place.
             order: The position of the event that made it eligible.
+            project: Its project.
         """
         if self._stopped or run_id in self._queued:
             return
         if run_id in self._tasks:
             # It became eligible while its last launch is still being put away.
-            self._again[run_id] = order
+            self._again[run_id] = order, project
             return
         self._queued.add(run_id)
-        heapq.heappush(self._waiting, (order, run_id))
+        heapq.heappush(self._ring.setdefault(project, []), (order, run_id))
         self._fill()
 
     def driving(self, run_id: str) -> bool:
@@ -61,16 +66,23 @@ class Scheduler:
         """The runs that have a task."""
         return frozenset(self._tasks)
 
+    @property
+    def waiting(self) -> int:
+        """How many runs wait for a place."""
+        return len(self._queued)
+
     def interrupt(self, run_id: str) -> None:
-        """Cancel a run's task; what it holds is ended by the task itself."""
-        self._queued.discard(run_id)
+        """Cancel a run's task; what it holds is ended by the task itself. One that waits leaves the ring."""
+        self._again.pop(run_id, None)
+        if run_id in self._queued:
+            self._withdraw(run_id)
         if (task := self._tasks.get(run_id)) is not None:
             end_task(task)
 
     def stop(self) -> None:
         """Start no further task."""
         self._stopped = True
-        self._waiting.clear()
+        self._ring.clear()
         self._queued.clear()
         self._again.clear()
 
@@ -86,19 +98,37 @@ class Scheduler:
             await asyncio.wait(late)
 
     def _fill(self) -> None:
-        while self._waiting and len(self._tasks) < self._capacity:
-            _, run_id = heapq.heappop(self._waiting)
-            if run_id not in self._queued:
-                continue
-            self._queued.discard(run_id)
+        while self._ring and len(self._tasks) < self._capacity:
+            run_id = self._next()
             task = own_task(self._drive(run_id), name=f"run {run_id}")
             self._tasks[run_id] = task
             task.add_done_callback(lambda _, run_id=run_id: self._ended(run_id))  # type: ignore[misc]  # bound default
 
+    def _next(self) -> str:
+        """Take the oldest run of the project whose turn it is; a project that has more goes to the end."""
+        project = next(iter(self._ring))
+        waiting = self._ring.pop(project)
+        _, run_id = heapq.heappop(waiting)
+        if waiting:
+            self._ring[project] = waiting
+        self._queued.discard(run_id)
+        return run_id
+
+    def _withdraw(self, run_id: str) -> None:
+        self._queued.discard(run_id)
+        for project, waiting in self._ring.items():
+            rest = [each for each in waiting if each[1] != run_id]
+            if len(rest) < len(waiting):
+                heapq.heapify(rest)
+                self._ring[project] = rest
+                if not rest:
+                    del self._ring[project]
+                return
+
     def _ended(self, run_id: str) -> None:
         del self._tasks[run_id]
-        order = self._again.pop(run_id, None)
-        if order is not None:
-            self.submit(run_id, order)
+        again = self._again.pop(run_id, None)
+        if again is not None:
+            self.submit(run_id, *again)
         self._after(run_id)
         self._fill()
