@@ -68,7 +68,8 @@ def decide_park_idle(facts: RunFacts, unsettled: Unsettled, command: ParkIdleRun
         return ended(facts)
     if queue.reason == command.reason and not queue.eligible:
         return Adopted(queue.state, facts.revision)
-    if not facts.chain_started and not imported:
+    if not imported and (queue.state == "queued" or not facts.chain_started):
+        # What was never claimed keeps its place in the queue, also where the chain before it has started.
         return Conflict("not_started", {"run": queue.run_id, "queue": queue.state})
     if queue.owner is not None and not imported:
         return Conflict("still_live", {"run": queue.run_id, "queue": queue.state})

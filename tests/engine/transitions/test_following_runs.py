@@ -14,7 +14,7 @@ from runwright.engine.commands.client import (
     RestartRun,
     ResumeRun,
 )
-from runwright.engine.commands.host import FireTimer, RecordExit
+from runwright.engine.commands.host import FireTimer, ParkIdleRun, RecordExit
 from runwright.engine.commands.worker import (
     CompleteRun,
     ExitWorker,
@@ -303,6 +303,17 @@ def test_a_continuation_whose_launch_goes_wrong_parks(scene: Stage) -> None:
     assert scene.row(QUEUE, child).reason == "worker_no_progress"
     assert isinstance(scene.ask(PauseRun(run_id=child)), Applied)
     assert isinstance(scene.ask(CancelRun(run_id=child)), Applied)
+
+
+def test_a_continuation_that_nobody_can_drive_keeps_its_place_in_the_queue(scene: Stage) -> None:
+    """Like any run that was never claimed: a typed refusal without a trace; once claimed, its worker parks it."""
+    child = str(scene.ask(AnswerRequest(request=at_checkpoint(scene), value=1)).value)  # type: ignore[union-attr]
+    before = scene.log.head()
+    for reason in ("environment_missing", "source_changed"):
+        result = scene.host(ParkIdleRun(run_id=child, reason=reason))
+        assert result == Conflict("not_started", {"run": child, "queue": "queued"})
+    assert scene.log.head() == before
+    scene.claim(child)
 
 
 # --- restarts -----------------------------------------------------------------------------------------------------
