@@ -22,6 +22,15 @@ _Read = Callable[[Any], Any]
 _Write = Callable[[Any], Any]
 
 
+_Tags = Mapping[str, Any] | None
+_TAGS: Final = "runwright.tags"
+
+
+def tags(classes: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of a field that holds a union, or a list of one, whose classes have tags of their own."""
+    return {_TAGS: classes}
+
+
 class _UnfitError(Exception):
     """A value does not fit; on its way out it learns where that was."""
 
@@ -107,8 +116,8 @@ def _shape(cls: Any) -> _Shape:
 def _shaped(cls: Any) -> _Shape:
     hints = typing.get_type_hints(cls)
     fields = [each for each in attrs.fields(cls) if each.init]
-    readers = {each.name: _reader(hints[each.name]) for each in fields}
-    writers = [(each.name, _writer(hints[each.name])) for each in fields]
+    readers = {each.name: _reader(hints[each.name], each.metadata.get(_TAGS)) for each in fields}
+    writers = [(each.name, _writer(hints[each.name], each.metadata.get(_TAGS))) for each in fields]
     required = [each.name for each in fields if each.default is attrs.NOTHING]
 
     def read_it(data: Any) -> Any:
@@ -151,7 +160,7 @@ _PLAIN: Final[Mapping[Any, str]] = types.MappingProxyType(
 )
 
 
-def _reader(hint: Any) -> _Read:
+def _reader(hint: Any, tags: _Tags = None) -> _Read:
     kind, arguments = typing.get_origin(hint), typing.get_args(hint)
     if _is_json(hint):
         return _itself
@@ -164,29 +173,29 @@ def _reader(hint: Any) -> _Read:
     if kind is Literal:
         return _one_of(arguments)
     if kind is tuple:
-        return _items(_reader(arguments[0]))
+        return _items(_reader(arguments[0], tags))
     if kind is dict and _is_json(arguments[1]):
         return _exactly(dict)
     if isinstance(kind, type) and issubclass(kind, Mapping):
-        return _values(_reader(arguments[1]))
+        return _values(_reader(arguments[1], tags))
     if kind in (Union, types.UnionType):
-        return _union_reader(arguments)
+        return _union_reader(arguments, tags)
     assert attrs.has(hint), f"{hint} has no form on the wire"
     return lambda data: _shape(hint).read(data)
 
 
-def _writer(hint: Any) -> _Write:
+def _writer(hint: Any, tags: _Tags = None) -> _Write:
     kind, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Path:
         return str
     if kind is tuple:
-        of_item = _writer(arguments[0])
+        of_item = _writer(arguments[0], tags)
         return lambda items: [of_item(each) for each in items]
     if isinstance(kind, type) and issubclass(kind, Mapping) and not _is_json(arguments[1]):
-        of_value = _writer(arguments[1])
+        of_value = _writer(arguments[1], tags)
         return lambda items: {key: of_value(value) for key, value in items.items()}
     if kind in (Union, types.UnionType) and not _is_json(hint):
-        return _union_writer(arguments)
+        return _union_writer(arguments, tags)
     if attrs.has(hint):
         return lambda record: _shape(hint).write(record)
     return _itself
@@ -259,31 +268,28 @@ def _values(of_value: _Read) -> _Read:
 # --- unions -----------------------------------------------------------------------------------------------
 
 
-def _union_reader(arguments: tuple[Any, ...]) -> _Read:
+def _union_reader(arguments: tuple[Any, ...], tags: _Tags) -> _Read:
     optional = type(None) in arguments
     rest = tuple(each for each in arguments if each is not type(None))
-    read_some = _reader(rest[0]) if len(rest) == 1 else _tagged(rest).read
+    read_some = _reader(rest[0], tags) if len(rest) == 1 else _Union(rest, tags).read
     if not optional:
         return read_some
     return lambda value: None if value is None else read_some(value)
 
 
-def _union_writer(arguments: tuple[Any, ...]) -> _Write:
+def _union_writer(arguments: tuple[Any, ...], tags: _Tags) -> _Write:
     rest = tuple(each for each in arguments if each is not type(None))
-    write_some = _writer(rest[0]) if len(rest) == 1 else _tagged(rest).write
+    write_some = _writer(rest[0], tags) if len(rest) == 1 else _Union(rest, tags).write
     return lambda value: None if value is None else write_some(value)
 
 
-def _tagged(classes: tuple[Any, ...]) -> "_ByName":
-    return _ByName({_snake(each.__name__): each for each in classes})
+class _Union:
+    """A union inside a class: its members are told apart by tags of the field's, or by their names."""
 
-
-class _ByName:
-    """A union inside a class: its members are told apart by their names."""
-
-    def __init__(self, classes: Mapping[str, type]) -> None:
-        self._classes = classes
-        self._tags = {cls: tag for tag, cls in classes.items()}
+    def __init__(self, classes: tuple[Any, ...], tags: _Tags) -> None:
+        self._classes = tags or {_snake(each.__name__): each for each in classes}
+        self._tags = {cls: tag for tag, cls in self._classes.items()}
+        assert self._tags.keys() == set(classes), "a tag for each class"
 
     def read(self, data: Any) -> Any:
         if type(data) is not dict:
