@@ -15,6 +15,7 @@ from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.request import RequestClosed
 from runwright.eventstore.events.run import RunRequeued
 from runwright.eventstore.events.worker import WorkerExited
+from runwright.projections.control.effects import EffectRow
 
 #: How often a launch that never started is put back before it fails.
 MAX_REQUEUES: Final = 2
@@ -108,7 +109,7 @@ def _late(facts: ExitFacts, command: RecordExit, by: str) -> list[Event]:
     if of.ended or of.queue.generation != facts.worker.generation or effect is None or effect.state != "applying":
         return []
     judged = list(_effect(facts, command))
-    if effect.contract == "manual":
+    if _unsure(effect, command):
         return parked(of, "effect_ambiguous", by, detail=_detail(facts, "effect_ambiguous", command), first=judged)
     return judged
 
@@ -125,9 +126,7 @@ def _fate(facts: ExitFacts, command: RecordExit) -> Fate:
         if not of.chain_started:
             return "fails"
         return "protocol_rejected" if command.outcome == "rejected" else "worker_no_progress"
-    if effect is not None and (
-        effect.state == "ambiguous" or (effect.state == "applying" and effect.contract == "manual")
-    ):
+    if effect is not None and (effect.state == "ambiguous" or _unsure(effect, command)):
         return "effect_ambiguous"
     if command.outcome == "rejected":
         # A pause is a flag beside it: this reason needs somebody either way.
@@ -149,14 +148,17 @@ def _effect(facts: ExitFacts, command: RecordExit) -> tuple[Event, ...]:
     effect = facts.unsettled.effect
     if effect is None or effect.state != "applying":
         return ()
-    match effect.contract:
-        case "idempotent":
-            return (EffectReleased(effect=effect.effect, cause="idempotent"),)
-        case "observed":
-            # The next worker looks first: it settles the application by what it observes.
-            return ()
-        case _:
-            return (EffectAmbiguous(effect=effect.effect, cause=command.outcome),)
+    if _unsure(effect, command):
+        return (EffectAmbiguous(effect=effect.effect, cause=command.outcome),)
+    if effect.contract == "idempotent":
+        return (EffectReleased(effect=effect.effect, cause="idempotent"),)
+    # Observed: the next worker looks first, and settles the application by what it observes.
+    return ()
+
+
+def _unsure(effect: EffectRow, command: RecordExit) -> bool:
+    """Whether only an operator can tell what became of it."""
+    return effect.state == "applying" and (effect.contract == "manual" or not command.seen)
 
 
 def _overrun(facts: ExitFacts, command: RecordExit) -> list[Event]:

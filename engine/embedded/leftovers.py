@@ -1,13 +1,16 @@
-"""What a dead holder's runs left running: processes found by their environment, ended whole."""
+"""What a dead holder's runs left running: found by identity, process session and environment, and ended whole."""
 
-import os
 import signal
-import sys
 import time
 from collections.abc import Collection, Iterator
-from pathlib import Path
 
+from attrs import frozen
+
+from runwright.engine import process_table
 from runwright.engine.execution.child import RUN_MARK
+from runwright.engine.process_table import Process
+from runwright.engine.processes import own_identity
+from runwright.eventstore.events.event import ProcessIdentity
 
 #: Seconds between SIGTERM and SIGKILL, and how long SIGKILL may take.
 TERM_GRACE = 2.0
@@ -15,66 +18,89 @@ KILL_GRACE = 10.0
 _PAUSE = 0.01
 
 
-def end_leftovers(runs: Collection[str]) -> frozenset[str]:
-    """End what programs of these runs are still alive, because what they do must not overlap with what comes next.
+@frozen(kw_only=True)
+class Leftover:
+    """A worker whose holder is gone, and what it may have left.
+
+    Attributes:
+        run_id: The run.
+        worker: The worker epoch.
+        process: The worker's own process, the first of its process session; ``None`` where it was the holder itself.
+        registered: Processes that it named.
+    """
+
+    run_id: str
+    worker: str = ""
+    process: ProcessIdentity | None = None
+    registered: tuple[ProcessIdentity, ...] = ()
+
+    @property
+    def named(self) -> tuple[ProcessIdentity, ...]:
+        """All processes of it that are known by their identity."""
+        return self.registered if self.process is None else (self.process, *self.registered)
+
+
+def end_leftovers(left: Collection[Leftover]) -> frozenset[str]:
+    """End what of these workers is still alive, because what it does must not overlap with what comes next.
+
+    Processes of another boot are gone, those of another pid namespace are never signalled.
 
     Returns:
         The runs of which something could not be ended.
     """
-    wanted = frozenset(runs)
-    if not wanted or not _ends(wanted, signal.SIGTERM, TERM_GRACE):
+    wanted = _Wanted(left)
+    if not left or not _ends(wanted, signal.SIGTERM, TERM_GRACE):
         return frozenset()
     return frozenset(_ends(wanted, signal.SIGKILL, KILL_GRACE).values())
 
 
-def _ends(runs: frozenset[str], number: signal.Signals, grace: float) -> dict[int, str]:
-    """Signal everything of these runs, and what it starts meanwhile, until nothing is left or time is up."""
+class _Wanted:
+    """By what the processes of some workers are known."""
+
+    def __init__(self, left: Collection[Leftover]) -> None:
+        own = own_identity()
+        self._own = own.pid
+        self._runs = frozenset(each.run_id for each in left)
+        self._exact: dict[tuple[int, int], str] = {}
+        self._sessions: dict[int, tuple[int, str]] = {}
+        for each in left:
+            here = [one for one in each.named if (one.boot, one.namespace) == (own.boot, own.namespace)]
+            self._exact.update({(one.pid, one.start): each.run_id for one in here})
+            if each.process is not None and each.process in here:
+                self._sessions[each.process.pid] = (each.process.start, each.run_id)
+
+    def living(self) -> Iterator[tuple[Process, str]]:
+        """Every process of theirs that has not ended, with its run."""
+        for process in process_table.every():
+            if process.pid != self._own and not process.ended:
+                run_id = self._run_of(process)
+                if run_id is not None:
+                    yield process, run_id
+
+    def _run_of(self, process: Process) -> str | None:
+        exact = self._exact.get((process.pid, process.start))
+        if exact is not None:
+            return exact
+        if process.session in self._sessions:
+            start, run_id = self._sessions[process.session]
+            leader = process_table.look(process.session)
+            # While a session has a member, its number is given to no other process. One that began it anew after
+            # it was empty shows by another first process, and its members started later than ours could.
+            if process.start >= start and (leader is None or leader.start == start):
+                return run_id
+        mark = process_table.environment(process.pid).get(RUN_MARK)
+        return mark if mark in self._runs else None
+
+
+def _ends(wanted: _Wanted, number: signal.Signals, grace: float) -> dict[Process, str]:
+    """Signal everything of these workers, and what it starts meanwhile, until nothing is left or time is up."""
     until = time.monotonic() + grace
-    told: set[int] = set()
-    while left := dict(_living(runs)):
-        for pid in left.keys() - told:
-            _signal(pid, number)
+    told: set[Process] = set()
+    while left := dict(wanted.living()):
+        for process in left.keys() - told:
+            process_table.send(process, number)
         told |= left.keys()
         if time.monotonic() >= until:
             return left
         time.sleep(_PAUSE)
     return {}
-
-
-def _signal(pid: int, number: signal.Signals) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return  # it ended by itself, which is what was wanted
-    except PermissionError:
-        return  # it became somebody else's; it is named in the outcome
-
-
-def _living(runs: frozenset[str]) -> Iterator[tuple[int, str]]:
-    own = os.getpid()
-    for pid, environment in _environments():
-        run = environment.get(RUN_MARK)
-        if run in runs and run is not None and pid != own:
-            yield pid, run
-
-
-def _environments() -> Iterator[tuple[int, dict[str, str]]]:
-    if sys.platform == "linux":
-        for folder in Path("/proc").iterdir():
-            if not folder.name.isdigit():
-                continue
-            try:
-                raw = (folder / "environ").read_bytes()
-            except OSError:
-                continue  # it ended, or is not ours to read
-            if RUN_MARK.encode() in raw:
-                pairs = (each.partition(b"=") for each in raw.split(b"\0"))
-                yield int(folder.name), {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
-        return
-    import psutil  # type: ignore[import-untyped, unused-ignore]  # no types; only where /proc does not tell
-
-    for process in psutil.process_iter():
-        try:
-            yield process.pid, process.environ()
-        except psutil.Error:
-            continue

@@ -166,6 +166,15 @@ def test_an_effect_in_application_goes_by_its_contract(scene: Stage, path: str, 
     assert stands(scene)[:2] == ("parked", reason)
 
 
+@pytest.mark.parametrize("path", ["idempotent", "observed"])
+def test_an_effect_whose_worker_may_live_elsewhere_is_ambiguous(scene: Stage, path: str) -> None:
+    """The last holder was in another container: nobody saw its worker's end, whatever the contract says."""
+    worker = applying(scene, path)
+    scene.host(RecordExit(run_id=ONE, worker=worker.worker, outcome="orphaned", seen=False))
+    assert scene.rows(EFFECTS)[0].state == "ambiguous"
+    assert stands(scene)[:2] == ("parked", "effect_ambiguous")
+
+
 def test_the_next_worker_settles_what_it_observed(scene: Stage) -> None:
     """Present: the same application is applied, under the next generation."""
     vanish(scene, applying(scene, "observed"))
