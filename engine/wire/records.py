@@ -114,10 +114,9 @@ def _shape(cls: Any) -> _Shape:
 
 
 def _shaped(cls: Any) -> _Shape:
-    hints = typing.get_type_hints(cls)
     fields = [each for each in attrs.fields(cls) if each.init]
-    readers = {each.name: _reader(hints[each.name], each.metadata.get(_TAGS)) for each in fields}
-    writers = [(each.name, _writer(hints[each.name], each.metadata.get(_TAGS))) for each in fields]
+    readers = {each.name: _reader(_hint(cls, each), each.metadata.get(_TAGS)) for each in fields}
+    writers = [(each.name, _writer(_hint(cls, each), each.metadata.get(_TAGS))) for each in fields]
     required = [each.name for each in fields if each.default is attrs.NOTHING]
 
     def read_it(data: Any) -> Any:
@@ -141,6 +140,11 @@ def _shaped(cls: Any) -> _Shape:
         return {name: writer(getattr(record, name)) for name, writer in writers}
 
     return _Shape(write=write_it, read=read_it)
+
+
+def _hint(cls: Any, of: "attrs.Attribute[Any]") -> Any:
+    # As it was written: resolved, the alias `Json` would unfold, in modules too that do not know its name.
+    return typing.get_type_hints(cls)[of.name] if isinstance(of.type, str) else of.type
 
 
 # --- one field --------------------------------------------------------------------------------------------
@@ -202,7 +206,7 @@ def _writer(hint: Any, tags: _Tags = None) -> _Write:
 
 
 def _is_json(hint: Any) -> bool:
-    """Whether a field takes any JSON value; a resolved hint has unfolded the alias one step."""
+    """Whether a field takes any JSON value."""
     return {bool, int, float, str} <= set(typing.get_args(hint))
 
 
