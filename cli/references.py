@@ -69,6 +69,23 @@ def find_node(store: "Reader", run_id: str, node: str) -> str:
     )
 
 
+def find_beginning(store: "Reader", run_id: str, node: str) -> str:
+    """Answer a node that a restart of a run is to begin at; one in a mounted workflow is the engine's to refuse.
+
+    Raises:
+        Refused: The workflow has none of that name; the hint lists those there are.
+    """
+    from runwright.cli.definitions import saved_definition
+
+    definition = saved_definition(store, str(store.status(run_id).root_run_id))
+    if definition is None or node in definition.nodes:
+        return node
+    mounted = node in definition.mounts
+    message = f"{node[:200]!r} is a mounted workflow" if mounted else f"There is no node {node[:200]!r} in run {run_id}"
+    places = [each for each in definition.nodes if "/" not in each]
+    raise Refused.usage(f"{message}.", meant(node, places, "nodes to begin at"), code="not_found")
+
+
 def find_among(ids: Collection[str], text: str) -> str:
     """Answer the run that a name means among the runs of an export."""
     part = _bounded("run", text).lower()

@@ -47,7 +47,7 @@ _SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
         "effect_request_changed": "Effect {effect} was asked for again with another request.",
         "max_steps_exceeded": "Run {run} has used all of its {max_steps} steps.",
         "payload_too_large": "A value is over its limit of {limit} bytes.",
-        "input_invalid": "The input cannot be stored: {problem}.",
+        "input_invalid": "What was handed in cannot be used: {path} {problem}.",
         "presentation_pending": "Session {session} is still answering how run {run} ended.",
         "start_no_progress": "Too many runs in a row were started by the end of another, the last by that of {run}.",
         "session_busy": "Session {session} is held by run {run} of workflow {workflow}, queued {since}.",
@@ -89,12 +89,29 @@ def _sentence(code: str, evidence: Mapping[str, Json]) -> str:
         return _changed_sources(evidence)
     if code == "parent_invalid" and "last" in evidence:
         return f"Run {evidence.get('run')} was carried on by run {evidence['last']}, which can be restarted instead."
-    if code == "parent_invalid" and "node" in evidence:
-        return f"A run cannot be restarted inside a mounted workflow ({evidence['node']})."
+    if code == "parent_invalid" and "mount" in evidence:
+        return f"Node {evidence.get('node')} stands in the mounted workflow {evidence['mount']}: no run begins there."
+    if code == "claim_lost" and "session" in evidence:
+        return f"The coordinator that speaks does not hold session {evidence['session']} ({evidence.get('reason')})."
     pattern = _SENTENCES.get(code)
     if pattern is None:
         return f"The command was refused ({code.replace('_', ' ')})."
     return pattern.format_map(_Facts(evidence))
+
+
+def _next_step(code: str, evidence: Mapping[str, Json]) -> str:
+    """The next step after a refusal: that of its code, but for where the evidence knows a better one."""
+    match code:
+        case "parent_invalid" if "last" in evidence:
+            return f"`runwright restart {evidence['last']}`"
+        case "parent_invalid" if "mount" in evidence:
+            return f"begin at a node that comes before {evidence['mount']}, or at the first one"
+        case "claim_lost" if "session" in evidence:
+            return "attach to the session again; that ends what another coordinator holds"
+        case "input_invalid":
+            return "correct it, then ask again"
+        case _:
+            return HINTS.get(code, "")
 
 
 class EngineError(Exception):
@@ -122,7 +139,8 @@ class ConflictError(EngineError):
     """
 
     def __init__(self, conflict: Conflict) -> None:
-        super().__init__(_sentence(conflict.code, conflict.evidence), HINTS.get(conflict.code, ""))
+        code, evidence = conflict.code, conflict.evidence
+        super().__init__(_sentence(code, evidence), _next_step(code, evidence))
         self.code = conflict.code
         self.evidence = MappingProxyType(dict(conflict.evidence))
 
@@ -151,7 +169,9 @@ _NOT_FOUND: Mapping[str, str] = MappingProxyType(
     {
         "run": "`runwright runs` lists the runs; their last six characters are enough",
         "effect": "`runwright effects` lists the effects; their last six characters are enough",
+        "node": "`runwright show RUN` shows its nodes",
         "visit of node": "`runwright show RUN` shows which nodes it came to",
+        "request": "`runwright requests` lists what waits for an answer; the last six characters are enough",
         "step": "give a --step that there is",
     }
 )
@@ -227,15 +247,31 @@ class WorkflowInvalid(PreflightError):
         self.workflow = workflow
 
 
+#: The next step by what does not fit; the input by default.
+_UNFIT: Mapping[str, str] = MappingProxyType(
+    {
+        "answer": "`runwright requests` shows what is asked; answer again",
+        "result": "give a result of the node's own type",
+    }
+)
+
+
 class InputInvalid(PreflightError):
-    """The input does not fit; ``path`` says where (``$.a[1].b``), never what stands there."""
+    """What was handed in does not fit.
+
+    Attributes:
+        path: Where (``$.a[1].b``), never what stands there.
+        problem: Why.
+        what: What it was: the ``input`` of a run, the ``answer`` to a request, or the ``result`` of an effect.
+    """
 
     code = "input_invalid"
 
-    def __init__(self, path: str, problem: str) -> None:
-        super().__init__(f"The input does not fit at {path}: {problem}.")
+    def __init__(self, path: str, problem: str, what: str = "input") -> None:
+        super().__init__(f"The {what} does not fit at {path}: {problem}.", _UNFIT.get(what))
         self.path = path
         self.problem = problem
+        self.what = what
 
 
 class AgentMissing(PreflightError):

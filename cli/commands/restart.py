@@ -27,10 +27,12 @@ def command(call: Invocation, run: str, at: str | None, agents: Sequence[str]) -
     `resume` drives it.
     """
     from runwright.cli.bound_agents import bound_agents
-    from runwright.cli.references import find_run
+    from runwright.cli.references import find_beginning, find_run
 
     with reading(call) as store:
         run_id = find_run(call, store, run)
+        if at is not None:
+            at = find_beginning(store, run_id, at)
         specs = collect_specs(agents, call.settings, bound_agents(store, [run_id]))
         workflow = store.status(run_id).workflow
     new_run = asyncio.run(_restart(call, run_id, at, build_agents(specs, call.asking)))

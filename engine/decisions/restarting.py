@@ -164,7 +164,7 @@ def _refuse_place(facts: RestartFacts, command: RestartRun) -> Conflict | None:
     if at not in facts.definition.nodes:
         return Conflict("not_found", {"what": "node", "id": at, "run": run_id})
     if "/" in at:
-        return Conflict("parent_invalid", {"run": run_id, "node": at, "problem": "inside_mount"})
+        return Conflict("parent_invalid", {"run": run_id, "node": at, "mount": at.partition("/")[0]})
     if facts.before is None:
         return Conflict("not_found", {"what": "visit of node", "id": at, "run": run_id})
     if not facts.before.ended:

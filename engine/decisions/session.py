@@ -44,7 +44,9 @@ def check_session(session: str) -> Conflict | None:
     """Refuse what is no session ID; it is never cut."""
     if SESSION_ID.fullmatch(session):
         return None
-    return Conflict("input_invalid", {"path": "session", "problem": "a session ID has 1 to 128 of A-Z a-z 0-9 . _ : -"})
+    return Conflict(
+        "input_invalid", {"path": "session", "problem": "is no session ID, which has 1 to 128 of A-Z a-z 0-9 . _ : -"}
+    )
 
 
 def session_busy(holder: ReservationRow) -> Conflict:

@@ -12,7 +12,7 @@ from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.programs import Programs
 from runwright.engine.embedded.resolving import checked
 from runwright.engine.embedded.validating import validate_answer
-from runwright.engine.errors import ConflictError, PreflightError, RecoveryRequiredError
+from runwright.engine.errors import ConflictError, InputInvalid, PreflightError, RecoveryRequiredError
 from runwright.engine.results import Conflict, RecoveryRequired
 from runwright.eventstore.values import Json
 from runwright.projections.control.requests import RequestRow
@@ -58,6 +58,12 @@ class Answering:
             PreflightError: The workflow that knows the type cannot be loaded.
             RecoveryRequiredError: The workflow has changed since the run was started.
         """
+        try:
+            return await self._command(request, run, value)
+        except InputInvalid as unfit:
+            raise InputInvalid(unfit.path, unfit.problem, "answer") from None
+
+    async def _command(self, request: RequestRow, run: RunRow, value: object) -> tuple[AnswerRequest, Driven | None]:
         if request.state in _OVER or run.finished_at is not None or request.kind not in ANSWERED:
             return AnswerRequest(request=request.request, value=await self._late(request, run, value)), None
         try:

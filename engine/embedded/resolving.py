@@ -68,5 +68,5 @@ def checked(result: object, shape: Shape) -> Json:
         document = to_json(result, shape if shape.owns(result) else Any)
         from_json(document, shape)
     except NotConvertible as problem:
-        raise InputInvalid(problem.path, problem.problem) from None
+        raise InputInvalid(problem.path, problem.problem, "result") from None
     return document

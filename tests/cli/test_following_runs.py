@@ -109,6 +109,43 @@ def test_a_restart_at_a_node_that_there_is_not(review: CommandLine) -> None:
     assert [each["path"] for each in review("requests", restarted, "--json").document["items"]] == ["approve"]
 
 
+def test_a_restart_that_cannot_begin_there_says_where_it_can(cli: CommandLine) -> None:
+    """The nodes it may begin at, and for one in a mounted workflow, or the mount itself, what stands around it."""
+    shutil.copy(FLOWS / "composed.py", cli.project / "composed.py")
+    cli("run", "composed.py:composed", code=1)
+    for named, words in (
+        ("nope", ("There is no node 'nope'", "The nodes to begin at: prepare, publish.")),
+        ("sub", ("'sub' is a mounted workflow", "The nodes to begin at: prepare, publish.")),
+        ("sub/work", ("sub/work stands in the mounted workflow sub", "Begin at a node that comes before sub")),
+    ):
+        err = " ".join(cli("restart", "@last", "--at", named, code=3 if "/" in named else 2).err.split())
+        assert all(each in err for each in words), err
+    cli("restart", "@last", "--at", "publish")
+
+
+def test_a_continued_chain_is_restarted_at_what_came_before_the_answer(review: CommandLine) -> None:
+    """Its last run is named; the node stands in the run before it."""
+    review("run", "review.py", "-s", "name=X", code=5)
+    review("answer", "@last", '{"word": "no"}')
+    child = review.run_id()
+    review("resume", child, code=1)
+    for node, shown in (("draft", []), ("approve", ["draft"])):
+        restarted = review("restart", child, "--at", node).out.strip()
+        carried = review("query", "visits", "--where", f"run_id={restarted}", "--json").document["items"]
+        assert [each["path"] for each in carried] == shown
+        assert review("resume", restarted, code=5).out == ""
+
+
+def test_a_wrong_answer_speaks_of_the_answer(review: CommandLine) -> None:
+    """Where it does not fit, and where one reads what is asked; nothing about the run's input."""
+    review("run", "review.py", code=5)
+    for value in ('{"word": "perhaps"}', "{}", "7", '{"word": "yes", "more": 1}'):
+        err = " ".join(review("answer", "@last", value, code=2).err.split())
+        assert err.startswith("error: The answer does not fit at $")
+        assert "`runwright requests`" in err
+        assert "input" not in err
+
+
 @pytest.mark.parametrize(
     ("text", "schema", "value"),
     [

@@ -118,7 +118,7 @@ async def test_an_answer_that_does_not_fit_is_not_used_up(kind: str, tmp_path: P
         before = engine.reader.head()
         with pytest.raises(InputInvalid) as refused:
             await engine.answer(request.request_id, {"word": "perhaps"})
-        assert refused.value.path == "$.word"
+        assert (refused.value.path, refused.value.what) == ("$.word", "answer")
         with pytest.raises(NotFound):
             await engine.answer("nothing", 1)
         assert engine.reader.head() == before
@@ -285,9 +285,11 @@ async def test_a_restart_at_a_node_takes_over_what_finished_before(kind: str, tm
         assert (await engine.status(child)).steps.used == 3
         again = await engine.restart(child, at="third")
         assert (await engine.wait(again)).output == 106
-        for run_id, node in ((parent, "nowhere"), (child, "second")):
-            with pytest.raises(NotFound):
-                await engine.restart(run_id, at=node)
+        further = await engine.restart(child, at="second")
+        assert (await engine.wait(further)).path == ("second", "third")
+        assert lines(tmp_path)[-2:] == ["second", "third"]
+        with pytest.raises(NotFound, match="node nowhere"):
+            await engine.restart(parent, at="nowhere")
     check_sound(tmp_path / "home")
 
 
