@@ -38,10 +38,10 @@ def decide_start(facts: NodeFacts, command: StartNode) -> Decision[None]:
         if _names(of, command):
             return Adopted(None, of.revision)
         return broken("attempt_open", node=run.node, visit=run.visit, attempt=run.attempt)
-    if (command.path, command.visit) == (run.node, run.visit):
-        refusal = _refuse_retry(facts, spec, command.attempt)
-    else:
-        refusal = refuse_place(facts.definition, facts.inside, command.path) or _refuse_visit(facts, command)
+    again = (command.path, command.visit) == (run.node, run.visit)
+    refusal = refuse_place(facts.definition, facts.inside, command.path) or (
+        _refuse_retry(facts, spec, command.attempt) if again else _refuse_visit(facts, command)
+    )
     if refusal is not None:
         return refusal
     started = NodeStarted(
@@ -49,7 +49,7 @@ def decide_start(facts: NodeFacts, command: StartNode) -> Decision[None]:
         visit=command.visit,
         attempt=command.attempt,
         kind=spec.kind,
-        invocation=facts.inside[-1].invocation if facts.inside else 0,
+        invocation=_invocation(facts),
         deadline=command.deadline,
     )
     return Decided(None, (started,))
@@ -134,9 +134,16 @@ def _refuse_retry(facts: NodeFacts, spec: NodeSpec, attempt: int) -> Conflict | 
     current = facts.current
     if current is None or attempt != current.attempt + 1:
         return broken("attempt_out_of_order", node=spec.path, attempt=attempt)
+    if current.invocation != _invocation(facts):
+        return broken("invocation_over", node=spec.path, invocation=current.invocation)
     if not spec.tries_again(current.attempt, current.outcome, current.code):
         return broken("retry_not_declared", node=spec.path, attempt=attempt)
     return None
+
+
+def _invocation(facts: NodeFacts) -> int:
+    """The entry of the mount around the place where the run stands; 0 outside of mounts."""
+    return facts.inside[-1].invocation if facts.inside else 0
 
 
 def _refuse_visit(facts: NodeFacts, command: StartNode) -> Conflict | None:

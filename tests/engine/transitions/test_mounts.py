@@ -169,6 +169,24 @@ def test_an_entry_whose_input_failed_ends_as_it_begins(scene: Stage) -> None:
     assert scene.row(MOUNTS, ONE, "a").entries == 2
 
 
+def test_a_further_attempt_stands_where_the_first_one_did(scene: Stage) -> None:
+    """A retry is held against the open mounts like any start: not inside another one, nor in its next invocation."""
+    base = flow()
+    retried = {"plan": node("plan", attempts=2), "a/x": node("a/x", attempts=3)}
+    scene.queue(evolve(base, nodes={**base.nodes, **retried}))
+    again = StartNode(path="plan", visit=1, attempt=2)
+    failed = FinishNode(path="plan", visit=1, attempt=1, outcome="failed", code="node_failed")
+    scene.applied(scene.claim(), start("plan"), failed, ENTER)
+    assert refused(scene, again) == "mount_not_open"
+    inside = evolve(failed, path="a/x")
+    left = ExitMount(path="a", invocation=1, exit=None, outcome="failed", code="node_failed")
+    scene.applied(scene.last, start("a/x"), inside, evolve(again, path="a/x"), evolve(inside, attempt=2), left)
+    assert refused(scene, evolve(again, path="a/x", attempt=3)) == "mount_not_open"
+    scene.applied(scene.last, evolve(ENTER, invocation=2))
+    assert refused(scene, evolve(again, path="a/x", attempt=3)) == "invocation_over"
+    scene.applied(scene.last, start("a/x", 2))
+
+
 def test_a_child_has_a_bound_on_steps_for_each_invocation(scene: Stage) -> None:
     """What the parent used does not count, and a new entry counts anew."""
     begun(scene, flow(max_steps=1))
