@@ -1,6 +1,7 @@
 """Writes the pages of `docs/reference/` that follow from the code: `python docs/generate.py`. A test compares them."""
 
 import inspect
+import json
 import runpy
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ from attrs import fields
 from runwright.engine import errors as engine_errors
 from runwright.engine.codes import COMMAND_CODES, HINTS, RUN_CODES
 from runwright.engine.graph.codes import CODES as DEFINITION_CODES
+from runwright.engine.protocol import errors as protocol_errors
+from runwright.engine.protocol.contract import contract
 from runwright.eventstore import errors as store_errors
 from runwright.eventstore.events import event as events
 from runwright.eventstore.events.registry import MODULES
@@ -80,11 +83,17 @@ def errors_reference() -> str:
         ("Exports, imports and backups", transfer_errors),
         ("Projections and queries", projection_errors),
         ("The engine", engine_errors),
+        ("Between a client and a host", protocol_errors),
     ):
         parts.append(f"\n## {title}\n\n| code | when |\n| --- | --- |\n")
         parts.extend(f"| `{code}` | {meaning} |\n" for code, meaning in _coded(module))
     parts.append(COMMAND_LINE["codes_table"]())
     return "".join(parts)
+
+
+def client_schema() -> str:
+    """The text of `docs/reference/client.v1.schema.json`."""
+    return json.dumps(contract(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _code_rows(codes: Iterable[str]) -> Iterator[str]:
@@ -117,6 +126,7 @@ PAGES = {
     "errors.md": errors_reference,
     "cli.md": COMMAND_LINE["cli_reference"],
     "transitions.md": TRANSITIONS["transitions_reference"],
+    "client.v1.schema.json": client_schema,
     "settings.md": COMMAND_LINE["settings_reference"],
 }
 

@@ -1,0 +1,72 @@
+"""Finding and reaching the host of a state directory; nothing heavy is imported for it."""
+
+import json
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from runwright.engine.protocol.errors import PeerRefused
+from runwright.engine.protocol.peers import is_ours, peer_uid
+from runwright.engine.protocol.place import socket_path
+from runwright.eventstore.home import Home
+
+#: Bytes of ``store.id`` that are looked at.
+_LONGEST: Final = 4096
+#: Seconds that a socket may take to be connected.
+_PATIENCE: Final = 5.0
+
+
+def place_of(home: Path) -> Path | None:
+    """Where the socket of a host of this directory would stand; ``None`` where there is no store yet.
+
+    Raises:
+        UnsafeHome: Somebody else could have put it there; or `UnusableHome`, where it has no place.
+    """
+    log_id = _log_id(Home(home).store_id)
+    return None if log_id is None else socket_path(home, log_id)
+
+
+def find_host(home: Path) -> Path | None:
+    """The socket of the host that serves a state directory; ``None`` where none does.
+
+    Raises:
+        UnsafeHome: Somebody else could have put it there.
+    """
+    path = place_of(home)
+    if path is None or not path.is_socket():
+        return None
+    connection = reach(path)
+    if connection is None:
+        return None
+    connection.close()
+    return path
+
+
+def reach(path: Path) -> socket.socket | None:
+    """Connect to a host's socket; ``None`` where nobody listens.
+
+    Raises:
+        PeerRefused: Another user's process listens there.
+    """
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.settimeout(_PATIENCE)
+        connection.connect(str(path))
+        uid = peer_uid(connection)
+    except OSError:
+        # Nothing there, left behind by a host that died, or too many wait: in each case nobody answers.
+        connection.close()
+        return None
+    if not is_ours(uid):
+        connection.close()
+        raise PeerRefused
+    return connection
+
+
+def _log_id(path: Path) -> str | None:
+    with suppress(OSError, ValueError), path.open("rb") as file:
+        content = json.loads(file.read(_LONGEST))
+        if isinstance(content, dict) and isinstance(found := content.get("log_id"), str) and found.isalnum():
+            return found
+    return None
