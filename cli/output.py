@@ -132,10 +132,11 @@ def _print(console: "Console", renderables: "Iterable[RenderableType]") -> None:
 def _print_all(console: "Console", renderables: "Iterable[RenderableType]") -> None:
     from rich.text import Text
 
-    for each in renderables:
+    for renderable in renderables:
+        each = Text(renderable) if isinstance(renderable, str) else renderable
         if isinstance(each, Text):
-            # Into a pipe a line goes whole, and a line to copy everywhere.
-            soft = not console.is_terminal or each.overflow == "ignore"
+            # Into a pipe a line goes whole, and everywhere one that holds something to copy.
+            soft = not console.is_terminal or each.overflow == "ignore" or "runwright " in each.plain
             console.print(each, no_wrap=each.no_wrap, overflow=each.overflow, soft_wrap=soft)
         else:
             console.print(each)

@@ -28,20 +28,21 @@ def command(call: Invocation, run: str, at: str | None, agents: Sequence[str]) -
     """
     from runwright.cli.bound_agents import bound_agents
     from runwright.cli.references import find_beginning, find_run
+    from runwright.cli.rendering.endings import queued_lines
 
     with reading(call) as store:
         run_id = find_run(call, store, run)
         if at is not None:
             at = find_beginning(store, run_id, at)
         specs = collect_specs(agents, call.settings, bound_agents(store, [run_id]))
-        workflow = store.status(run_id).workflow
+        ended = store.status(run_id)
     new_run = asyncio.run(_restart(call, run_id, at, build_agents(specs, call.asking)))
     if call.out.for_machines:
-        facts = {"action": "restart", "workflow": workflow, "run_id": new_run, "queued": True, "parent_run_id": run_id}
-        call.out.document(facts)
+        queued = {"action": "restart", "workflow": ended.workflow, "run_id": new_run, "queued": True}
+        call.out.document({**queued, "parent_run_id": run_id})
         return
     call.out.data(new_run)
-    call.out.say(f"{workflow} is queued. Drive it with: runwright resume {new_run}")
+    call.out.say(*queued_lines(ended.workflow, new_run, ended.session))
 
 
 async def _restart(call: Invocation, run_id: str, at: str | None, agents: "Mapping[str, Agent]") -> str:

@@ -37,30 +37,24 @@ def command(
     import os
 
     from runwright.cli.holding import ask, holding
-    from runwright.engine.embedded.preflight import Surroundings, prepare
+    from runwright.cli.rendering.endings import queued_lines
+    from runwright.engine.embedded.code import Starting
+    from runwright.engine.embedded.preflight import Surroundings, prepare, queue_command
     from runwright.engine.identity import new_id
 
     if key is not None and not _KEY.fullmatch(key):
         raise Refused.usage("KEY is up to 128 letters, digits and . _ : -", "Example: --key nightly-2026-01-31")
     launch = check_launch(call, workflow=workflow, task=task, base=base, fields=fields, agents=agents)
     surroundings = Surroundings(cwd=Path.cwd(), project=launch.project, pass_env=call.settings.names("pass_env"))
+    wanted = surroundings.wanted(launch.reference, launch.project)
+    kinds = {name: type(agent).__name__ for name, agent in launch.agents.items()}
     with holding(call) as holder:
-        queued = prepare(
-            launch.driven,
-            launch.value,
-            run_id=new_id(holder.clock.now(), os.urandom),
-            agents=launch.agents,
-            surroundings=surroundings,
-            typed=False,
-            session=session,
-        )
+        starting = Starting(wanted=wanted, run_id=new_id(holder.clock.now(), os.urandom), agents=kinds)
+        queued = queue_command(prepare(launch.driven, starting, launch.value, typed=False), starting, session=session)
         run_id = str(ask(holder, queued, key=key).value)
     name = launch.driven.program.definition.workflow
     if call.out.for_machines:
         call.out.document({"action": "start", "workflow": name, "run_id": run_id, "queued": True})
         return
     call.out.data(run_id)
-    if session is not None:
-        call.out.say(f"{name} is queued. It begins when session {session} next comes to rest.")
-        return
-    call.out.say(f"{name} is queued. Drive it with: runwright resume {run_id}")
+    call.out.say(*queued_lines(name, run_id, session))

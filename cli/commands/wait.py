@@ -15,6 +15,8 @@ from runwright.cli.opening import reading
 from runwright.cli.pages import print_list
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from runwright.engine.reading.reader import Reader
     from runwright.engine.reading.status import Status
 
@@ -33,7 +35,7 @@ _WAITING = frozenset({"waiting", "paused", "ambiguous"})
 def command(call: Invocation, runs: Sequence[str], until: str, timeout: str | None) -> int:
     """Wait until runs have ended; the exit code says how.
 
-    Follows continued runs, and prints nothing.
+    Follows continued runs, and prints nothing; what nothing here carries on is said on stderr, with what to type.
     """
     from runwright.cli.references import find_run
 
@@ -54,7 +56,7 @@ def command(call: Invocation, runs: Sequence[str], until: str, timeout: str | No
 def _wait(call: Invocation, store: "Reader", ids: Sequence[str], until: str, deadline: float | None) -> "list[Status]":
     from runwright.cli.chains import last_of_chain
 
-    told = False
+    told: set[str] = set()
     with store.follow(store.head().position) as news:
         while True:
             found = [store.status(last_of_chain(store, run_id)) for run_id in ids]
@@ -62,15 +64,27 @@ def _wait(call: Invocation, store: "Reader", ids: Sequence[str], until: str, dea
             left = None if deadline is None else deadline - time.monotonic()
             if not open_ones or (left is not None and left <= 0):
                 return found
-            resumable = [each for each in open_ones if each.next and " resume " in f"{each.next[0]} "]
-            if resumable and not told:
-                told = True
-                call.out.say(
-                    f"Nothing drives run {resumable[0].run_id} now; in another terminal: {resumable[0].next[0]}"
-                )
+            for each in open_ones:
+                if not each.driven and each.run_id not in told:
+                    told.add(each.run_id)
+                    call.out.say(*_undriven(each))
             news.next(timeout=left)
             while news.next(timeout=0) is not None:
                 pass
+
+
+def _undriven(status: "Status") -> "list[RenderableType]":
+    """Say that nothing carries a run on as things are, why, and what to type in another terminal."""
+    from rich.text import Text
+
+    from runwright.cli.rendering.reasons import why
+    from runwright.cli.rendering.statuses import next_lines
+    from runwright.cli.rendering.text import clean
+
+    reason = why(status, time.time_ns() // 1000)
+    lines = status.next[:1]
+    told = f"Nothing drives run {status.run_id} now{f': {clean(reason)}' if reason else ''}."
+    return [Text(f"{told}{' In another terminal:' if lines else ''}"), *next_lines(lines)]
 
 
 def _rests(status: "Status") -> bool:

@@ -33,6 +33,13 @@ def ending_lines(status: "Status", now: int, *, cause: str | None = None) -> lis
     return lines + next_lines(to_type(status))
 
 
+def queued_lines(workflow: str, run_id: str, session: str | None) -> list[RenderableType]:
+    """What a run that was only queued goes on by."""
+    if session is not None:
+        return [Text(f"{clean(workflow)} is queued. It begins when session {session} next comes to rest.")]
+    return [Text(f"{clean(workflow)} is queued. Drive it with: runwright resume {run_id}")]
+
+
 def telling(cause: str) -> list[str]:
     """The lines of an error's text that tell most: the first, and the last where that is no mere cause of it."""
     lines = [each for each in cause.splitlines() if each.strip()]

@@ -83,6 +83,8 @@ def why(status: "Status", now: int) -> str:
         sentence = SENTENCES.get(status.reason.code, status.reason.code)
         detail = status.reason.detail if status.reason.code not in _LINES_SAY_MORE else None
         return f"{sentence}: {detail}" if detail else sentence
+    if status.held_back:
+        return f"it begins when session {status.session} next comes to rest"
     if status.queue_state == "parked" and status.status == "queued":
         return "what it stopped for is settled; it can go on"
     return ""

@@ -166,6 +166,11 @@ class Status:
         return self._held
 
     @property
+    def held_back(self) -> bool:
+        """Whether it waits for its session to come to rest: nothing else lets it begin."""
+        return self._standing.held_back
+
+    @property
     def resting_until(self) -> datetime | None:
         """When the time is over that the run stands still for; ``None`` where it waits for none."""
         return moment_or_none(self._standing.due)

@@ -1,14 +1,26 @@
 """Every refusal leads on: what was probably meant, what there is, and the concrete thing in the line to type."""
 
+import io
+import re
 from pathlib import Path
 
 import pytest
 
 from runwright.cli.failures import sentence
 from runwright.cli.hints import fill, meant, near
+from runwright.cli.main import main
 from support.command_line import CommandLine
 
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 PLACES = ("RUN", "EFFECT", "NODE", "WORKFLOW")
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
 
 
 def test_what_is_known_is_filled_in() -> None:
@@ -75,6 +87,41 @@ def test_hints_name_the_run_and_the_effect(cli: CommandLine) -> None:
     hint = cli("cancel", "@last", "--json", code=0).document
     hint = cli("pause", "@last", "--json", code=3).document["error"]["hint"]
     assert run_id in hint
+
+
+def test_waiting_for_what_nothing_drives_says_what_to_type(cli: CommandLine) -> None:
+    """Once for each run, with the line to type on its own; a run that ended is waited for in silence."""
+    first, second = (cli("start", "sample", "greet").out.strip() for _ in range(2))
+    ended = cli("run", "sample", "greet", "--json").document["run_id"]
+    lines = cli("wait", ended, first, second, "--timeout", "0.3", code=5).err.splitlines()
+    assert lines == [
+        f"Nothing drives run {first} now. In another terminal:",
+        f"    runwright resume {first}",
+        f"Nothing drives run {second} now. In another terminal:",
+        f"    runwright resume {second}",
+    ]
+    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    unsure = cli("wait", "@last", "--timeout", "0.1", code=5).err
+    assert "runwright resolve" in unsure
+    assert cli("wait", ended, "-q").err == ""
+
+
+def test_a_line_to_type_is_never_broken(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a narrow terminal, too: in a hint, beside a sentence, or on its own."""
+    for name, value in {"COLUMNS": "40", "LINES": "50", "TERM": "xterm-256color"}.items():
+        monkeypatch.setenv(name, value)
+
+    def shown(*line: str) -> str:
+        terminal = Terminal()
+        monkeypatch.setattr("sys.stderr", terminal)
+        main(line)
+        return ANSI.sub("", terminal.getvalue())
+
+    assert re.search(r"Drive it with: runwright resume \w{20}\n", shown("start", "sample", "greet"))
+    run_id = cli.run_id()
+    assert f"runwright resume {run_id}\n" in shown("wait", run_id, "--timeout", "0.1")
+    hint = next(each for each in shown("pause", run_id).splitlines() if each.startswith("hint:"))
+    assert f"`runwright resume {run_id}` drives it" in hint
 
 
 def test_resolving_speaks_of_the_result(cli: CommandLine) -> None:

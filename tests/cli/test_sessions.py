@@ -28,6 +28,17 @@ def test_the_answer_of_a_start_says_queued_and_no_more(cli: CommandLine) -> None
     assert (document["action"], document["queued"]) == ("start", True)
 
 
+def test_what_waits_for_its_session_says_so_wherever_it_is_looked_at(cli: CommandLine) -> None:
+    """In its status, after a resume that can do nothing for it, while somebody waits for it, and after a restart."""
+    words = "begins when session pi-1 next comes to rest"
+    run_id = cli("start", "sample", "t", "--session", "pi-1").out.strip()
+    assert words in cli("status", run_id).out
+    assert words in cli("status").out
+    assert words in cli("resume", run_id, code=5).err
+    waited = cli("wait", run_id, "--timeout", "0.1", code=5).err
+    assert f"Nothing drives run {run_id} now: it {words}.\n" == waited
+
+
 @pytest.mark.parametrize("session", ["", "a b", "x" * 129])
 def test_what_is_no_session_is_refused(cli: CommandLine, session: str) -> None:
     """Nothing is cut, nothing is written."""
