@@ -55,6 +55,12 @@ class Leases:
             now, lease = self._now(), self._held.get(run_id)
             return lease is not None and lease[0] == generation and lease[1] > now
 
+    def left(self, run_id: str, generation: int) -> float:
+        """Seconds until that lease ends; zero or less where it has, or where there is none."""
+        with self._lock:
+            now, lease = self._now(), self._held.get(run_id)
+            return 0.0 if lease is None or lease[0] != generation else lease[1] - now
+
     def renew(self, run_id: str, generation: int) -> None:
         """Renew a lease that holds; whoever calls has checked the claim."""
         with self._lock:

@@ -1,0 +1,32 @@
+"""What a host refuses.
+
+PreflightError
+└── EnvironmentMissing      what was handed over for a run in memory is not here any more
+"""
+
+from collections.abc import Sequence
+
+from runwright.engine.errors import PreflightError
+
+
+class EnvironmentMissing(PreflightError):
+    """A run needs executors or variables that are kept in memory only, and nobody has handed them to this host.
+
+    Attributes:
+        run_id: The run.
+        agents: The names of executors.
+        variables: The names of variables; no values.
+    """
+
+    code = "environment_missing"
+
+    def __init__(self, run_id: str, *, agents: Sequence[str] = (), variables: Sequence[str] = ()) -> None:
+        self.run_id = run_id
+        self.agents = tuple(agents)
+        self.variables = tuple(variables)
+        lacks = [*(f"executor {name!r}" for name in agents), *(f"variable {name}" for name in variables)]
+        hands = [*(f"--agent {name}=SPEC" for name in agents), *(f"--pass-env {name}" for name in variables)]
+        super().__init__(
+            f"Run {run_id} needs what is kept in memory only, and it is not here: {', '.join(lacks)}.",
+            f"`runwright resume {run_id} {' '.join(hands)}` hands it over again",
+        )

@@ -1,0 +1,350 @@
+"""Launching runs in workers of their own: a claim, an envelope, supervision, and an end that was seen."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from runwright.engine.commands.client import QueueRun
+from runwright.engine.commands.host import ClaimRun, GiveUpWorker, HostCommand, RecordExit
+from runwright.engine.commands.worker import Authority, ExitWorker
+from runwright.engine.decisions.run_command import check_command
+from runwright.engine.embedded.code import ProgramFacts
+from runwright.engine.embedded.folders import make_folders
+from runwright.engine.embedded.holder import Holder
+from runwright.engine.embedded.launcher import Provisions
+from runwright.engine.embedded.state import fresh_state, read_launch, read_state
+from runwright.engine.errors import NotFound, PreflightError
+from runwright.engine.execution.bridge import LoopBridge
+from runwright.engine.execution.port import RunState
+from runwright.engine.host.launching import Needs, Plan, folder_of
+from runwright.engine.host.limits import BEAT, RECORD_PAUSE, RECORD_TRIES, TERM_GRACE
+from runwright.engine.host.provisioning import Provisioning
+from runwright.engine.host.refusing import ended, refuse, say
+from runwright.engine.host.supervision import Channel, Supervision, Verdict
+from runwright.engine.identity import new_id
+from runwright.engine.reading.moment import moment_of
+from runwright.engine.results import Adopted, Applied
+from runwright.engine.tasks import own_task
+from runwright.engine.transitions.worker import token_hash
+from runwright.eventstore.errors import StoreError
+from runwright.eventstore.events.event import ProcessIdentity
+from runwright.projections.control.runs import RunRow
+
+_log = logging.getLogger("runwright.host")
+
+T = TypeVar("T")
+
+TOKEN_BYTES = 32
+
+#: References that only the program which handed the workflow in can resolve.
+_HANDED_IN = "object:"
+
+
+class Child(Channel, Protocol):
+    """A child process, as whoever launches runs in it sees it.
+
+    Attributes:
+        identity: Its process.
+        status: How it exited; ``None`` while it lives. Negative: the number of the signal that ended it.
+    """
+
+    identity: ProcessIdentity
+    status: int | None
+
+    async def end(self, grace: float) -> bool:
+        """End it with everything it started: SIGTERM, ``grace`` seconds, SIGKILL; whether nothing is left of it."""
+        ...
+
+    async def ended(self) -> None:
+        """Wait until nothing is left of it, however long that takes."""
+        ...
+
+
+class Children(Protocol):
+    """Where children come from."""
+
+    async def spawn(self, interpreter: str | None) -> Child:
+        """Answer a child that waits for its first message.
+
+        Args:
+            interpreter: The Python that it runs; ``None`` for the host's own.
+
+        Raises:
+            PreflightError: That Python cannot be used.
+        """
+        ...
+
+
+class WorkerLauncher:
+    """Carries runs out in workers; a `Launcher`.
+
+    Args:
+        holder: The open store.
+        children: Where workers come from.
+        provisioning: What was handed over for runs.
+        user: The user's configuration folder.
+    """
+
+    def __init__(self, holder: Holder, children: Children, provisioning: Provisioning, *, user: Path | None) -> None:
+        self._holder = holder
+        self._bridge = LoopBridge(asyncio.get_running_loop())
+        self._children = children
+        self._provisioning = provisioning
+        self._user = user
+        self._taken: set[str] = set()
+        self._working: dict[str, Supervision] = {}
+        #: Workers that could not be ended, by their run.
+        self._undying: dict[str, tuple[str, asyncio.Task[None]]] = {}
+        self._beating: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    # --- what is taken ------------------------------------------------------------------------------------------
+
+    def provide(self, run_id: str, provisions: Provisions) -> None:
+        """As `Launcher.provide`."""
+        self._provisioning.keep(run_id, provisions)
+
+    def agents(self, run_id: str) -> Mapping[str, str]:
+        """As `Launcher.agents`."""
+        try:
+            with moment_of(self._holder.log) as moment:
+                project = folder_of(moment.run(run_id).project)
+        except NotFound:
+            project = None  # it is only being started
+        return self._provisioning.kinds(run_id, project)
+
+    def take(self, run_id: str, program: ProgramFacts) -> None:
+        """As `Launcher.take`; its worker loads the program anew, and holds it against what the run has saved."""
+        del program
+        self._taken.add(run_id)
+
+    def taken(self, run_id: str) -> bool:
+        """As `Launcher.taken`."""
+        return run_id in self._taken
+
+    def takes(self, run: RunRow) -> bool:
+        """As `Launcher.takes`; every run is taken but those of objects that a program has handed in.
+
+        Raises:
+            EnvironmentMissing: What was handed over for it in memory is not here.
+        """
+        if run.run_id not in self._taken and run.reference.startswith(_HANDED_IN):
+            return False
+        self._provisioning.of(run.run_id, Needs.of_saved(run), folder_of(run.project))
+        self._taken.add(run.run_id)
+        return True
+
+    def forget(self, run_id: str) -> None:
+        """As `Launcher.forget`."""
+        self._taken.discard(run_id)
+        self._provisioning.forget(run_id)
+
+    def stop(self) -> None:
+        """As `Launcher.stop`."""
+        self._stopping = True
+        for each in self._working.values():
+            each.stop()
+
+    @property
+    def working(self) -> int:
+        """How many workers there are now."""
+        return len(self._working)
+
+    # --- a launch -----------------------------------------------------------------------------------------------
+
+    async def launch(self, run_id: str, queued: QueueRun | None) -> str | None:
+        """As `Launcher.launch`."""
+        if self._stopping:
+            return None
+        if run_id in self._undying:
+            await self._record(GiveUpWorker(run_id=run_id, worker=self._undying[run_id][0]))
+            return None
+        plan = await asyncio.to_thread(self._plan, run_id) if queued is None else Plan.of_queued(queued)
+        try:
+            provisions = self._provisioning.of(run_id, plan.needs, plan.project)
+            child = await self._children.spawn(plan.interpreter)
+        except PreflightError as error:
+            await refuse(self._holder, self._bridge, plan, error)
+            return None
+        return await self._carry(child, plan, queued, provisions)
+
+    def _plan(self, run_id: str) -> Plan:
+        with moment_of(self._holder.log) as moment:
+            run = moment.run(run_id)
+        return Plan.of_saved(run, self._holder.reader.sources(run.sources))
+
+    async def _carry(self, child: Child, plan: Plan, queued: QueueRun | None, provisions: Provisions) -> str | None:
+        """Claim the run for a child and serve that until its end was seen, whoever asks for this end."""
+        claiming = own_task(self._claim(plan.run_id, child.identity))
+        supervision = None
+        verdict = Verdict("orphaned")
+        try:
+            # Not given up with the task: a claim that is committed has to be given back.
+            authority = await asyncio.shield(claiming)
+            if authority is not None:
+                state = await self._state(plan, queued, authority)
+                if isinstance(state, RunState):
+                    supervision = Supervision(self._holder, self._bridge, child, authority, state)
+                    verdict = await self._supervised(supervision, plan, authority, provisions)
+                else:
+                    verdict = state
+        except (StoreError, OSError) as error:
+            _log.warning("run %s was not launched: %s", plan.run_id, getattr(error, "code", type(error).__name__))
+        except asyncio.CancelledError:
+            # Either the host stops and this worker took too long, or its run was ended by a command.
+            verdict = Verdict("orphaned" if self._stopping else "claim_lost")
+        return await _to_its_end(self._put_away(child, claiming, supervision, verdict))
+
+    async def _claim(self, run_id: str, process: ProcessIdentity) -> Authority | None:
+        holder = self._holder
+        owner = f"{holder.epoch}:{new_id(holder.clock.now(), holder.random)}"
+        token = holder.random(TOKEN_BYTES).hex()
+        claim = ClaimRun(run_id=run_id, owner=owner, token_hash=token_hash(token), process=process)
+        try:
+            result = await self._bridge.wrap(holder.transitions.host(claim))
+        except StoreError as error:
+            _log.warning("run %s was not claimed: %s", run_id, error.code)
+            return None
+        if not isinstance(result, Applied | Adopted):
+            return None
+        return Authority(run_id=run_id, owner=owner, token=token, generation=int(str(result.value)))
+
+    async def _state(self, plan: Plan, queued: QueueRun | None, authority: Authority) -> RunState | Verdict:
+        """The run as it is saved, with a command that fits it; or why it goes no further."""
+        folder = self._holder.home.run_folder(plan.run_id)
+        # On a disk that is being synced this takes as long as a commit, and the loop has others to serve.
+        lacking = await asyncio.to_thread(make_folders, folder.parent, folder, folder / "scratch")
+        if lacking is not None:
+            words = ended(began=plan.began, code="activation_failed", message=lacking)
+            said = await say(self._holder, self._bridge, authority, words)
+            return Verdict("crashed" if said is None else None)
+        if queued is not None:
+            return fresh_state(queued, folder / "scratch")
+        return await asyncio.to_thread(self._read, plan.run_id, folder / "scratch")
+
+    def _read(self, run_id: str, scratch: Path) -> RunState | Verdict:
+        with moment_of(self._holder.log) as moment:
+            run = moment.run(run_id)
+            state = read_state(run, moment.rows, moment.event, scratch)
+            refusal = check_command(state.command, read_launch(run, moment.rows))
+        if refusal is None:
+            return state
+        return Verdict("crashed", f"its command was refused ({refusal.evidence['rule']})")
+
+    async def _supervised(
+        self, supervision: Supervision, plan: Plan, authority: Authority, provisions: Provisions
+    ) -> Verdict:
+        envelope = plan.envelope(
+            authority,
+            folder=self._holder.home.run_folder(plan.run_id),
+            user=self._user,
+            agents=provisions.agents,
+            environment=provisions.env,
+        )
+        self._working[plan.run_id] = supervision
+        if self._beating is None:
+            self._beating = own_task(self._beat(), name="beat")
+        try:
+            if self._stopping:
+                supervision.stop()
+            return await supervision.carry(envelope)
+        finally:
+            del self._working[plan.run_id]
+
+    async def _beat(self) -> None:
+        """Say that this process is awake while it has workers to listen to."""
+        leases = self._holder.transitions.leases
+        while self._working:
+            leases.beat()
+            await asyncio.sleep(BEAT)
+        leases.rest()
+        self._beating = None
+
+    # --- the end of a worker ------------------------------------------------------------------------------------
+
+    async def _put_away(
+        self,
+        child: Child,
+        claiming: "asyncio.Task[Authority | None]",
+        supervision: Supervision | None,
+        verdict: Verdict,
+    ) -> str | None:
+        """See the end of a child, and only then have it recorded."""
+        gone = await child.end(TERM_GRACE)
+        authority = await claiming
+        if authority is None:
+            return None
+        run_id, worker = authority.run_id, authority.worker
+        if not gone:
+            _log.error("run %s: its worker cannot be ended", run_id)
+            await self._record(GiveUpWorker(run_id=run_id, worker=worker))
+            self._undying[run_id] = worker, own_task(self._outlast(child, authority, supervision, verdict))
+            return None
+        return await self._settle(child, authority, supervision, verdict)
+
+    async def _outlast(
+        self, child: Child, authority: Authority, supervision: Supervision | None, verdict: Verdict
+    ) -> None:
+        """Wait for the end of a worker that could not be ended, and record it then."""
+        await child.ended()
+        await self._settle(child, authority, supervision, verdict)
+        del self._undying[authority.run_id]
+
+    async def _settle(
+        self, child: Child, authority: Authority, supervision: Supervision | None, verdict: Verdict
+    ) -> str | None:
+        run_id, worker = authority.run_id, authority.worker
+        exited = None if supervision is None else supervision.exited
+        named = supervision is not None and bool(supervision.processes)
+        match verdict.outcome:
+            case None if not named:
+                pass  # its own word stands
+            case None | "claim_lost":
+                if exited is None:
+                    await self._say_lost(authority)
+                await self._record(RecordExit(run_id=run_id, worker=worker, outcome="crashed"))
+            case outcome:
+                detail = verdict.detail or (_cause(child.status) if outcome == "crashed" else None)
+                await self._record(RecordExit(run_id=run_id, worker=worker, outcome=outcome, detail=detail))
+        return exited.outcome if exited is not None else verdict.outcome
+
+    async def _say_lost(self, authority: Authority) -> None:
+        """Say on a worker's behalf that it lost its claim; where it has not, its end is recorded as it was seen."""
+        try:
+            await self._bridge.wrap(self._holder.transitions.worker(authority, [ExitWorker(outcome="claim_lost")]))
+        except StoreError as error:
+            _log.warning("run %s: %s", authority.run_id, error.code)
+
+    async def _record(self, command: HostCommand) -> None:
+        """Have an end recorded; nothing else carries the run on before, so a store that cannot is asked again."""
+        tries = 0
+        while True:
+            try:
+                await self._bridge.wrap(self._holder.transitions.host(command))
+            except StoreError as error:
+                tries += 1
+                _log.warning("run %s: the end of a worker was not recorded: %s", command.run_id, error.code)
+                if self._holder.log.failed is not None or (self._stopping and tries >= RECORD_TRIES):
+                    return  # the next holder finds it open
+            else:
+                return
+            await asyncio.sleep(RECORD_PAUSE)
+
+
+async def _to_its_end(work: Coroutine[Any, Any, T]) -> T:
+    """Have something done, however often whoever waits for it is told to give up."""
+    task = own_task(work)
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            continue
+    return task.result()
+
+
+def _cause(status: int | None) -> str | None:
+    if status is None:
+        return None
+    return f"signal {-status}" if status < 0 else f"exit code {status}"

@@ -1,0 +1,52 @@
+"""How much patience a host has with its workers; each number with its reason."""
+
+from typing import Final
+
+#: Seconds from the envelope to `ready`. Importing a large project from a cold disk takes some; a minute takes none.
+START_UP: Final = 60.0
+
+#: Seconds beyond a node's deadline. The worker ends the attempt itself and needs up to six for what it started:
+#: two between SIGTERM and SIGKILL, as much again, and as much for pipes that stay open.
+DEADLINE_GRACE: Final = 10.0
+
+#: Seconds for the step after a time-out: a declared retry may sleep five before it, a function that cannot be stopped
+#: never lets it come.
+AFTERWARDS: Final = 10.0
+
+#: Seconds in which a worker that said how it ended, or that was told that its claim is gone, exits by itself.
+EXIT_GRACE: Final = 10.0
+
+#: Seconds between SIGTERM and SIGKILL (page 05, "Pause and cancel").
+TERM_GRACE: Final = 2.0
+
+#: Seconds in which a killed process session has to be empty (page 05, "Claims").
+KILL_GRACE: Final = 10.0
+
+#: Seconds in which a host that has just stood still listens before it judges anybody's silence.
+HEARING: Final = 1.0
+
+#: Seconds between two beats of a host that has workers: a few to each half lease of 15 seconds.
+BEAT: Final = 5.0
+
+#: Messages a second that one worker may send for long, and at once. A step is one, and waits for its commit.
+MESSAGES_A_SECOND: Final = 5_000.0
+MESSAGES_AT_ONCE: Final = 20_000.0
+
+#: The same for renewals, of which one is due every ten seconds.
+RENEWALS_A_SECOND: Final = 1.0
+RENEWALS_AT_ONCE: Final = 64.0
+
+#: Messages of a worker that are read before their predecessors are answered; more wait in its own pipe.
+READ_AHEAD: Final = 4
+
+#: Answers that are kept for a repeated message. A worker repeats only what it has not heard the answer to.
+ANSWERS_KEPT: Final = 256
+
+#: Seconds for which a worker's transitions are tried again while the store cannot take them, and between two tries.
+STORE_PATIENCE: Final = 60.0
+STORE_PAUSE: Final = 0.5
+
+#: Seconds between two tries to record a worker's end: nothing may carry its run on before. A host that stops leaves it
+#: to the next one after so many.
+RECORD_PAUSE: Final = 1.0
+RECORD_TRIES: Final = 5

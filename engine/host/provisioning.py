@@ -1,0 +1,75 @@
+"""What was handed over for runs, in memory only: how their executors are started, and values of variables."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from runwright.engine.embedded.launcher import Provisions
+from runwright.engine.host.errors import EnvironmentMissing
+from runwright.engine.host.launching import Needs
+
+#: The class of executor that each kind of specification stands for.
+_KINDS: Final = {"cmd": "CommandAgent"}
+
+#: Answers the executors that the settings of a project name, each with its specification.
+SettledAgents = Callable[[Path], Mapping[str, str]]
+
+
+class Provisioning:
+    """Finds what a run needs: what was handed over for it, else what stands in the settings or the host's environment.
+
+    Args:
+        settled: The executors that a project's settings name.
+        environment: The host's own variables.
+    """
+
+    def __init__(self, settled: SettledAgents, environment: Mapping[str, str]) -> None:
+        self._settled = settled
+        self._environment = environment
+        self._handed: dict[str, Provisions] = {}
+
+    def keep(self, run_id: str, provisions: Provisions) -> None:
+        """Keep what is handed over for a run; what was handed over before stays where it is not replaced."""
+        known = self._handed.get(run_id, Provisions())
+        self._handed[run_id] = Provisions(
+            agents={**known.agents, **provisions.agents}, env={**known.env, **provisions.env}
+        )
+
+    def forget(self, run_id: str) -> None:
+        """Drop what is known for a run."""
+        self._handed.pop(run_id, None)
+
+    def handed(self, run_id: str) -> Provisions:
+        """What was handed over for a run."""
+        return self._handed.get(run_id, Provisions())
+
+    def kinds(self, run_id: str, project: Path | None) -> dict[str, str]:
+        """The kind of each executor that a run can have, by name: handed over for it, or named by the settings."""
+        settled = {} if project is None else self._settled(project)
+        specs = {**settled, **self.handed(run_id).agents}
+        return {name: _kind(spec) for name, spec in specs.items()}
+
+    def of(self, run_id: str, needs: Needs, project: Path) -> Provisions:
+        """Everything that a run needs.
+
+        Raises:
+            EnvironmentMissing: Something of it is not here; it is named, without its value.
+        """
+        handed = self.handed(run_id)
+        agents = dict(handed.agents)
+        if not agents.keys() >= set(needs.agents):
+            agents = {**self._settled(project), **agents}
+        env = {name: self._environment[name] for name in needs.variables if name in self._environment}
+        env.update(handed.env)
+        lacking_agents = tuple(name for name in needs.agents if name not in agents)
+        lacking = tuple(name for name in needs.variables if name not in env)
+        if lacking_agents or lacking:
+            raise EnvironmentMissing(run_id, agents=lacking_agents, variables=lacking)
+        return Provisions(
+            agents={name: agents[name] for name in needs.agents}, env={name: env[name] for name in needs.variables}
+        )
+
+
+def _kind(spec: str) -> str:
+    kind, _, _ = spec.partition(":")
+    return _KINDS.get(kind, kind)

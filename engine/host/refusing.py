@@ -1,0 +1,65 @@
+"""Saying of a run that no worker can even be started for it: a launch fails, and a run that began waits."""
+
+import logging
+
+from runwright.engine.commands.host import ClaimRun, ParkIdleRun
+from runwright.engine.commands.worker import Authority, ExitWorker, FailRun, ParkRun, WorkerTransition
+from runwright.engine.embedded.holder import Holder
+from runwright.engine.errors import PreflightError
+from runwright.engine.execution.bridge import LoopBridge
+from runwright.engine.host.launching import Plan
+from runwright.engine.identity import new_id
+from runwright.engine.results import Adopted, Applied
+from runwright.engine.safe import safe_message
+from runwright.engine.transitions.worker import token_hash
+from runwright.eventstore.errors import StoreError
+
+_log = logging.getLogger("runwright.host")
+
+
+async def refuse(holder: Holder, bridge: LoopBridge, plan: Plan, error: PreflightError) -> None:
+    """Put a run away that cannot be launched here and now.
+
+    Args:
+        holder: The open store.
+        bridge: Brings the writer's answers to the loop.
+        plan: The launch.
+        error: What it lacks.
+    """
+    try:
+        if plan.began:
+            park = ParkIdleRun(run_id=plan.run_id, reason="environment_missing", detail=error.message)
+            await bridge.wrap(holder.transitions.host(park))
+        else:
+            await _fail(holder, bridge, plan.run_id, error)
+    except StoreError as trouble:
+        _log.warning("run %s was not put away: %s", plan.run_id, trouble.code)
+
+
+async def _fail(holder: Holder, bridge: LoopBridge, run_id: str, error: PreflightError) -> None:
+    """Fail a launch on the host's own claim: no worker ever had it."""
+    owner = f"{holder.epoch}:{new_id(holder.clock.now(), holder.random)}"
+    token = holder.random(32).hex()
+    claim = ClaimRun(run_id=run_id, owner=owner, token_hash=token_hash(token), process=holder.process)
+    claimed = await bridge.wrap(holder.transitions.host(claim))
+    if isinstance(claimed, Applied | Adopted):
+        authority = Authority(run_id=run_id, owner=owner, token=token, generation=int(str(claimed.value)))
+        await say(holder, bridge, authority, ended(began=False, code=error.code, message=error.message))
+
+
+def ended(*, began: bool, code: str, message: str) -> tuple[WorkerTransition, ExitWorker]:
+    """What a launch comes to of which no code can run: one of a run that began waits for what it lacks."""
+    message = safe_message(message)
+    end: WorkerTransition = ParkRun(reason="environment_missing", code=code, detail=message)
+    if not began:
+        end = FailRun(outcome="failed", code=code, phase="bootstrap", message=message)
+    return end, ExitWorker(outcome="failed", phase="bootstrap", code=code)
+
+
+async def say(
+    holder: Holder, bridge: LoopBridge, authority: Authority, words: tuple[WorkerTransition, ExitWorker]
+) -> ExitWorker | None:
+    """Say on a worker's behalf how it ended; its own end, where that is committed."""
+    results = await bridge.wrap(holder.transitions.worker(authority, words))
+    done = len(results) == len(words) and isinstance(results[-1], Applied | Adopted)
+    return words[-1] if done else None
