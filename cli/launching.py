@@ -64,9 +64,9 @@ def launch_options(function: F) -> F:
 
 def needed_agents(definition: "Definition") -> set[str]:
     """The names of the executors that a workflow's nodes ask for."""
-    from runwright.engine.embedded.preflight import DEFAULT_AGENT
+    from runwright.engine.embedded.code import executors_of
 
-    return {node.by or DEFAULT_AGENT for node in definition.nodes.values() if node.kind in ("agent", "choose")}
+    return set(executors_of(definition).values())
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def check_launch(
     executors = build_agents(specs, call.asking)
     preflight.check_supported(program.definition)
     preflight.check_input(program, value, typed=False)
-    preflight.check_agents(program.definition, executors)
+    driven.check_executors(executors)
     return Launch(
         driven=driven,
         reference=reference,

@@ -6,8 +6,10 @@ EngineError
 ├── NotFound                 there is no run, effect or request of that name
 ├── AmbiguousId              a part of an ID fits several
 └── PreflightError           a start was refused, and left no trace
-    ├── WorkflowNotFound
-    ├── WorkflowInvalid
+    ├── Unloadable           the program cannot be had here
+    │   ├── WorkflowNotFound
+    │   ├── WorkflowInvalid
+    │   └── InterpreterUnusable
     ├── InputInvalid
     ├── AgentMissing
     ├── SourceChanged
@@ -224,7 +226,11 @@ def _revive(cls: type[PreflightError], args: tuple[object, ...], facts: dict[str
     return error
 
 
-class WorkflowNotFound(PreflightError):
+class Unloadable(PreflightError):
+    """The program of a run cannot be had here, whatever it is asked."""
+
+
+class WorkflowNotFound(Unloadable):
     """Nothing can be started under that name, file or import path."""
 
     code = "workflow_not_found"
@@ -234,7 +240,7 @@ class WorkflowNotFound(PreflightError):
         self.reference = reference
 
 
-class WorkflowInvalid(PreflightError):
+class WorkflowInvalid(Unloadable):
     """The definition does not hold; ``problems`` are all of its faults, one line each."""
 
     code = "workflow_invalid"
@@ -245,6 +251,17 @@ class WorkflowInvalid(PreflightError):
         first = f" {self.problems[0]}" if self.problems else ""
         super().__init__(f"Workflow {workflow} has {count} {'fault' if count == 1 else 'faults'}.{first}")
         self.workflow = workflow
+
+
+class InterpreterUnusable(Unloadable):
+    """The Python that a run names cannot load its code; ``why`` says what is wrong with it."""
+
+    code = "interpreter_unusable"
+
+    def __init__(self, interpreter: str, why: str, fix: str | None = None) -> None:
+        super().__init__(f"The interpreter {interpreter} cannot be used: {why}.", fix)
+        self.interpreter = interpreter
+        self.why = why
 
 
 #: The next step by what does not fit; the input by default.

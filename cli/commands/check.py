@@ -1,6 +1,6 @@
 """``runwright check``: everything that is wrong with a workflow at once, or its graph."""
 
-import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,26 +26,15 @@ def command(call: Invocation, workflow: str, graph: str | None, schema: bool, ba
     With file and line; exits 1 where there is a fault. Or its graph, or the schema of its input.
     """
     from runwright.cli.launching import naming
-    from runwright.engine.errors import WorkflowInvalid
-    from runwright.engine.graph.check import check
-    from runwright.engine.graph.compile import compile_workflow
-    from runwright.engine.sources.load import loading
+    from runwright.engine.embedded.checking import find_faults
     from runwright.engine.sources.locate import typed_reference
 
     call.printed.settle()  # from here on user code is at work
     named = call.project if call.flags.project is not None else None
     with naming(call, workflow):
-        reference, project = typed_reference(workflow, Path.cwd(), named)
-    program: Program | None = None
-    name = workflow
-    try:
-        with naming(call, workflow), loading(reference, project, user_folder()) as (found, resolve, _):
-            name = str(found.name)
-            problems = check(found, resolve)
-            if not any(each.severity == "error" for each in problems):
-                program = compile_workflow(found, resolve)
-    except WorkflowInvalid as error:
-        problems = [_problem(each, reference) for each in error.problems]
+        found = find_faults(*typed_reference(workflow, Path.cwd(), named), user_folder())
+    name, problems = found.workflow or workflow, found.problems
+    program = None if found.driven is None else found.driven.program
     if program is not None and base is not None:
         _check_input(program, base)
     facts = {} if program is None else _extras(program, graph, schema)
@@ -54,16 +43,6 @@ def command(call: Invocation, workflow: str, graph: str | None, schema: bool, ba
     else:
         _show(call, name, problems, program, facts, schema=schema)
     return OK if program is not None else ENDED_BADLY
-
-
-def _problem(text: str, reference: str) -> "DefinitionError":
-    """What stands in the way of loading a file at all, as one more thing that is wrong with it."""
-    from runwright.engine.authoring.errors import DefinitionError
-
-    match = re.fullmatch(r"(?P<file>.*?):(?P<line>[0-9]+): (?P<message>.*)", text, re.DOTALL)
-    file, line, message = (match["file"], int(match["line"]), match["message"]) if match else (reference, 0, text)
-    fix = "Correct the file; `-v` shows the whole error."
-    return DefinitionError(code="workflow_invalid", message=message, fix=fix, file=file, line=line)
 
 
 def _check_input(program: "Program", base: str) -> None:
@@ -85,7 +64,7 @@ def _extras(program: "Program", graph: str | None, schema: bool) -> dict[str, An
 
 
 def _document(
-    name: str, problems: "list[DefinitionError]", facts: dict[str, Any], graph: str | None, schema: bool
+    name: str, problems: "Sequence[DefinitionError]", facts: dict[str, Any], graph: str | None, schema: bool
 ) -> dict[str, Any]:
     asked = {"graph": None} if graph else {}
     asked |= {"input_schema": None} if schema else {}
@@ -111,7 +90,7 @@ def _document(
 def _show(
     call: Invocation,
     name: str,
-    problems: "list[DefinitionError]",
+    problems: "Sequence[DefinitionError]",
     program: "Program | None",
     facts: dict[str, Any],
     *,

@@ -1,18 +1,21 @@
 """Answers to requests, checked against the type of the node that asks."""
 
-from typing import Any, Final
+import asyncio
+from typing import Any, Final, assert_never
 
 from attrs import frozen
 
-from runwright.engine.authoring.conversion import Shape, shape_of, to_json
+from runwright.engine.authoring.conversion import shape_of
 from runwright.engine.commands.client import AnswerRequest
 from runwright.engine.decisions.answering import ANSWERED
-from runwright.engine.embedded.catalog import Driven
+from runwright.engine.embedded.code import AnswerFits, AnswerGiven, Code, ProgramDiffers, ProgramFacts
+from runwright.engine.embedded.fitting import fitting
 from runwright.engine.embedded.holder import Holder
-from runwright.engine.embedded.programs import Programs
-from runwright.engine.embedded.resolving import checked
-from runwright.engine.embedded.validating import validate_answer
-from runwright.engine.errors import ConflictError, InputInvalid, PreflightError, RecoveryRequiredError
+from runwright.engine.embedded.programs import Programs, wanted_by
+from runwright.engine.embedded.state import read_state
+from runwright.engine.errors import ConflictError, PreflightError, RecoveryRequiredError
+from runwright.engine.execution.port import RunState
+from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import Conflict, RecoveryRequired
 from runwright.eventstore.values import Json
 from runwright.projections.control.requests import RequestRow
@@ -40,13 +43,22 @@ class Answered:
 
 
 class Answering:
-    """Makes commands of what people and programs answer."""
+    """Makes commands of what people and programs answer.
 
-    def __init__(self, programs: Programs, holder: Holder) -> None:
+    Args:
+        programs: The programs of saved runs.
+        code: Who is asked about them.
+        holder: The open store.
+    """
+
+    def __init__(self, programs: Programs, code: Code, holder: Holder) -> None:
         self._programs = programs
+        self._code = code
         self._holder = holder
 
-    async def command(self, request: RequestRow, run: RunRow, value: object) -> tuple[AnswerRequest, Driven | None]:
+    async def command(
+        self, request: RequestRow, run: RunRow, value: object
+    ) -> tuple[AnswerRequest, ProgramFacts | None]:
         """The command for an answer, and the program that goes on with it.
 
         A request that nobody can answer any more is left to the decision, and nothing is loaded for it. One of a
@@ -55,15 +67,9 @@ class Answering:
         Raises:
             ConflictError: The run is paused, and the answer would not do either.
             InputInvalid: The answer does not fit the node's type.
-            PreflightError: The workflow that knows the type cannot be loaded.
+            Unloadable: The workflow that knows the type cannot be loaded.
             RecoveryRequiredError: The workflow has changed since the run was started.
         """
-        try:
-            return await self._command(request, run, value)
-        except InputInvalid as unfit:
-            raise InputInvalid(unfit.path, unfit.problem, "answer") from None
-
-    async def _command(self, request: RequestRow, run: RunRow, value: object) -> tuple[AnswerRequest, Driven | None]:
         if request.state in _OVER or run.finished_at is not None or request.kind not in ANSWERED:
             return AnswerRequest(request=request.request, value=await self._late(request, run, value)), None
         try:
@@ -73,33 +79,34 @@ class Answering:
                 raise ConflictError(Conflict("paused", {"run": run.run_id})) from None
             raise
 
-    async def _checked(self, request: RequestRow, run: RunRow, value: object) -> tuple[AnswerRequest, Driven]:
-        driven = await self._programs.find(run)
-        node = driven.program.nodes.get(request.path)
-        if node is None or not driven.carries(run):
-            raise RecoveryRequiredError(RecoveryRequired("source_changed", self._programs.difference(run, driven)))
-        document = _whole(value, node.shape)
-        if request.kind == "agent":
-            await validate_answer(self._holder, run, driven, request.path, document)
-        command = AnswerRequest(
-            request=request.request,
-            value=document,
-            sources=driven.sources,
-            definition=driven.digest,
-        )
-        return command, driven
+    async def _checked(self, request: RequestRow, run: RunRow, value: object) -> tuple[AnswerRequest, ProgramFacts]:
+        state = await asyncio.to_thread(self._read, run) if request.kind == "agent" else None
+        given = AnswerGiven(wanted=wanted_by(run), path=request.path, kind=request.kind, state=state)
+        match await self._code.answer(given, value):
+            case AnswerFits(program=program, document=document):
+                command = AnswerRequest(
+                    request=request.request,
+                    value=document,
+                    sources=program.sources,
+                    definition=program.definition,
+                )
+                return command, program
+            case ProgramDiffers(program=program):
+                raise RecoveryRequiredError(RecoveryRequired("source_changed", self._programs.difference(run, program)))
+            case never:
+                assert_never(never)
 
     async def _late(self, request: RequestRow, run: RunRow, value: object) -> Json:
         """An answer that nobody waits for, as JSON; written like the one that was accepted, to tell them apart."""
         if request.state != "accepted":
             return None  # whatever it is, it is refused
+        given = AnswerGiven(wanted=wanted_by(run), path=request.path, kind=request.kind, late=True)
         try:
-            node = (await self._programs.find(run)).program.nodes.get(request.path)
-            return checked(value, shape_of(Any)) if node is None else _whole(value, node.shape)
+            answer = await self._code.answer(given, value)
         except PreflightError:
-            return checked(value, shape_of(Any))
+            return fitting(value, shape_of(Any), "answer")
+        return answer.document if isinstance(answer, AnswerFits) else fitting(value, shape_of(Any), "answer")
 
-
-def _whole(value: object, shape: Shape) -> Json:
-    """An answer as it is stored: with everything that its type fills in."""
-    return to_json(shape.load(checked(value, shape)), shape)
+    def _read(self, run: RunRow) -> RunState:
+        with moment_of(self._holder.log) as moment:
+            return read_state(run, moment.rows, moment.event, self._holder.home.run_folder(run.run_id) / "scratch")

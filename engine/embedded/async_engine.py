@@ -12,12 +12,17 @@ from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.clock import Clock
 from runwright.engine.commands.client import Caller
 from runwright.engine.embedded.async_steering import AsyncSteering
-from runwright.engine.embedded.catalog import Catalog, Driven
+from runwright.engine.embedded.catalog import Catalog
+from runwright.engine.embedded.code import Code, Prepared, Starting
 from runwright.engine.embedded.driving import CAPACITY, Look
 from runwright.engine.embedded.holder import Holder
+from runwright.engine.embedded.in_process import InProcess
+from runwright.engine.embedded.launcher import NOTHING, Launcher, Provisions
+from runwright.engine.embedded.local_code import LocalCode
 from runwright.engine.embedded.opening import Opening
 from runwright.engine.embedded.outcome import Outcome
-from runwright.engine.embedded.preflight import Surroundings, prepare
+from runwright.engine.embedded.preflight import Surroundings, prepare, queue_command
+from runwright.engine.errors import WorkflowNotFound
 from runwright.engine.identity import new_id
 from runwright.engine.results import Adopted, Applied
 from runwright.engine.sources.locate import typed_reference
@@ -39,10 +44,43 @@ class AsyncEngine(AsyncSteering):
     """
 
     def __init__(
-        self, holder: Holder, *, catalog: Catalog, agents: Mapping[str, Agent], capacity: int, client: str
+        self,
+        holder: Holder,
+        *,
+        code: Code,
+        launcher: Launcher,
+        catalog: Catalog | None = None,
+        capacity: int = CAPACITY,
+        client: str = "engine",
     ) -> None:
-        super().__init__(holder, catalog=catalog, agents=agents, capacity=capacity, client=client)
+        """Put an engine together, and drive what may go on; `open` and `in_process` do it for a program.
+
+        Args:
+            holder: The open store.
+            code: Who is asked about workflows' code.
+            launcher: Who carries runs out.
+            catalog: Where `Workflow` objects are known; ``None`` where only what is named can be started.
+            capacity: How many runs are driven at once.
+            client: Who is said to give the commands.
+        """
+        super().__init__(holder, code=code, launcher=launcher, capacity=capacity, client=client)
+        self._catalog = catalog
         self._driving.begin()
+
+    @classmethod
+    def in_process(
+        cls,
+        holder: Holder,
+        *,
+        catalog: Catalog,
+        agents: Mapping[str, Agent],
+        capacity: int = CAPACITY,
+        client: str = "engine",
+    ) -> Self:
+        """An engine over an open store that asks code and carries runs out in this process, on the running loop."""
+        launcher = InProcess(holder, catalog, dict(agents))
+        code = LocalCode(catalog)
+        return cls(holder, code=code, launcher=launcher, catalog=catalog, capacity=capacity, client=client)
 
     @classmethod
     def open(
@@ -89,7 +127,7 @@ class AsyncEngine(AsyncSteering):
                 unsafe_filesystem=unsafe_filesystem,
             )
             try:
-                return cls(holder, catalog=catalog, agents=agents or {}, capacity=capacity, client=client)
+                return cls.in_process(holder, catalog=catalog, agents=agents or {}, capacity=capacity, client=client)
             except BaseException:
                 holder.close()
                 raise
@@ -167,6 +205,7 @@ class AsyncEngine(AsyncSteering):
         surroundings: Surroundings | None = None,
         drive: bool = True,
         caller: Caller | None = None,
+        provisions: Provisions = NOTHING,
     ) -> Applied[str] | Adopted[str]:
         """Queue a run durably, and drive it in the background.
 
@@ -178,6 +217,7 @@ class AsyncEngine(AsyncSteering):
             surroundings: Where it is started; by default the current folder.
             drive: Whether this engine drives it; otherwise it waits for a `resume`.
             caller: Who asks, under a key of its own.
+            provisions: What is handed over for the run and kept in memory only.
 
         Returns:
             The run ID with its revision, committed.
@@ -188,24 +228,19 @@ class AsyncEngine(AsyncSteering):
         """
         self._check_open()
         surroundings = surroundings or Surroundings(cwd=Path.cwd())
-        driven = await self._resolve(workflow, surroundings)
         run_id = new_id(self._holder.clock.now(), self._holder.random)
-        command = prepare(
-            driven,
-            input,
-            run_id=run_id,
-            agents=self._agents,
-            surroundings=surroundings,
-            typed=not isinstance(workflow, str),
-            session=session,
-        )
-        result = await self._send(command, caller, key)
+        with self._provided(run_id, provisions):
+            starting, prepared = await self._prepare(workflow, input, run_id, surroundings)
+            command = queue_command(prepared, starting, session=session)
+            result = await self._send(command, caller, key)
+        if result.value != run_id:
+            self._adopted(run_id, result.value, provisions)
         if not drive:
             return result
         if isinstance(result, Applied):
-            self._driving.queued(command, driven)
+            self._driving.queued(command, prepared.program)
         else:
-            self._driving.take(result.value, driven)
+            self._driving.take(result.value, prepared.program)
             self._driving.look(result.value)
         return result
 
@@ -253,9 +288,9 @@ class AsyncEngine(AsyncSteering):
         self._check_open()
         if not self._driving.taken(run_id):
             run = self._programs.run(run_id)
-            driven = await self._programs.of(run)
-            await self._programs.check(run, driven)
-            self._driving.take(run_id, driven)
+            program = await self._programs.of(run)
+            await self._programs.check(run, program)
+            self._driving.take(run_id, program)
         self._driving.look(run_id)
 
     async def wait(self, run_id: str, *, until: Until = "finished", timeout: float | None = None) -> Outcome:
@@ -300,11 +335,21 @@ class AsyncEngine(AsyncSteering):
                     break
         return look
 
-    async def _resolve(self, workflow: Workflow[Any] | str, surroundings: Surroundings) -> Driven:
-        if not isinstance(workflow, str):
-            return self._catalog.of_object(workflow)
-        reference, project = typed_reference(workflow, surroundings.cwd, surroundings.project)
-        return await self._programs.load(reference, project)
+    async def _prepare(
+        self, workflow: Workflow[Any] | str, input: object, run_id: str, surroundings: Surroundings
+    ) -> tuple[Starting, Prepared]:
+        """Check a start: where it is an object that is at hand here, else wherever the code is asked."""
+        agents = self._launcher.agents(run_id)
+        if isinstance(workflow, str):
+            reference, project = typed_reference(workflow, surroundings.cwd, surroundings.project)
+            starting = Starting(wanted=surroundings.wanted(reference, project), run_id=run_id, agents=agents)
+            return starting, await self._code.prepare(starting, input)
+        if self._catalog is None:
+            raise WorkflowNotFound(f"object:{workflow.name}", "here only what is named can be started")
+        driven = self._catalog.of_object(workflow)
+        wanted = surroundings.wanted(driven.reference, driven.project)
+        starting = Starting(wanted=wanted, run_id=run_id, agents=agents)
+        return starting, prepare(driven, starting, input, typed=True)
 
     def _outcome(self, run_id: str) -> Outcome:
         status = self._holder.reader.status(run_id)

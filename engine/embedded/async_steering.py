@@ -1,10 +1,10 @@
 """Steering runs from the calling loop: pause, resume, cancel, and an operator's word about an effect."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from runwright.engine.agents.agent import Agent
 from runwright.engine.commands.client import (
     AcceptedSources,
     Caller,
@@ -18,9 +18,10 @@ from runwright.engine.commands.session import QueueFollowUp, SessionCommand, Ses
 from runwright.engine.embedded.answering import Answered, Answering
 from runwright.engine.embedded.async_asking import AsyncAsking
 from runwright.engine.embedded.calling import Identity, accepted
-from runwright.engine.embedded.catalog import Catalog, Driven
+from runwright.engine.embedded.code import Code, ProgramFacts
 from runwright.engine.embedded.driving import Driving
 from runwright.engine.embedded.holder import Holder
+from runwright.engine.embedded.launcher import NOTHING, Launcher, Provisions
 from runwright.engine.embedded.programs import Programs
 from runwright.engine.embedded.resolving import Resolution, Resolving
 from runwright.engine.identity import new_id
@@ -37,25 +38,23 @@ class AsyncSteering(AsyncAsking):
 
     Args:
         holder: The open store.
-        catalog: The programs.
-        agents: The executors by name.
+        code: Who is asked about workflows' code.
+        launcher: Who carries runs out.
         capacity: How many runs are driven at once.
         client: Who is said to give the commands.
     """
 
-    def __init__(
-        self, holder: Holder, *, catalog: Catalog, agents: Mapping[str, Agent], capacity: int, client: str
-    ) -> None:
+    def __init__(self, holder: Holder, *, code: Code, launcher: Launcher, capacity: int, client: str) -> None:
         super().__init__(self._usable_reader)
         self._holder = holder
-        self._catalog = catalog
-        self._agents = dict(agents)
+        self._code = code
+        self._launcher = launcher
         self._pid = os.getpid()
         self._closed = False
-        self._driving = Driving(holder, catalog, self._agents, capacity)
-        self._programs = Programs(holder, catalog, self._agents, self._driving.bridge)
-        self._resolving = Resolving(self._programs)
-        self._answering = Answering(self._programs, holder)
+        self._driving = Driving(holder, code, launcher, capacity)
+        self._programs = Programs(holder, code, launcher, self._driving.bridge)
+        self._resolving = Resolving(self._programs, code)
+        self._answering = Answering(self._programs, code, holder)
         self._identity = Identity(client, holder.clock, holder.random)
 
     async def pause(
@@ -76,6 +75,7 @@ class AsyncSteering(AsyncAsking):
         accept_source: bool = False,
         expected: int | None = None,
         caller: Caller | None = None,
+        provisions: Provisions = NOTHING,
     ) -> Applied[str] | Adopted[str]:
         """Let a paused or parked run go on, and drive it here; a queued one is only driven.
 
@@ -84,6 +84,7 @@ class AsyncSteering(AsyncAsking):
             accept_source: Whether to go on with a workflow that has changed since the run was started.
             expected: The run's revision as the caller knows it.
             caller: Who asks.
+            provisions: What is handed over for the run and kept in memory only.
 
         Raises:
             NotFound: There is no such run.
@@ -94,19 +95,20 @@ class AsyncSteering(AsyncAsking):
         run = self._programs.run(run_id)
         if run.finished_at is not None or (run.started_at is None and self._driving.taken(run_id)):
             return await self._steer(run_id, ResumeRun(run_id=run_id, expected=expected), caller)
-        driven = await self._programs.of(run)
+        self._launcher.provide(run_id, provisions)
+        program = await self._programs.of(run)
         if run.started_at is None and self._driving.peek(run_id).queue.state != "parked":
-            await self._programs.check(run, driven)
-            self._driving.take(run_id, driven)
+            await self._programs.check(run, program)
+            self._driving.take(run_id, program)
             self._driving.look(run_id)
             return Adopted(run_id, self._holder.reader.status(run_id).revision)
-        await self._programs.check_agents(run, driven)
-        accept = AcceptedSources(snapshot=driven.snapshot, paths=driven.paths) if accept_source else None
+        await self._programs.check_executors(run, program)
+        accept = AcceptedSources(snapshot=program.snapshot, paths=program.paths) if accept_source else None
         command = ResumeRun(
-            run_id=run_id, expected=expected, sources=driven.sources, definition=driven.digest, accept=accept
+            run_id=run_id, expected=expected, sources=program.sources, definition=program.definition, accept=accept
         )
-        result = await self._programs.explained(run, driven, self._send(command, caller))
-        self._driving.take(run_id, driven)
+        result = await self._programs.explained(run, program, self._send(command, caller))
+        self._driving.take(run_id, program)
         self._driving.look(run_id)
         return result
 
@@ -205,6 +207,7 @@ class AsyncSteering(AsyncAsking):
         drive: bool = True,
         expected: int | None = None,
         caller: Caller | None = None,
+        provisions: Provisions = NOTHING,
     ) -> Applied[str] | Adopted[str]:
         """Run an ended run's workflow afresh, with its root's definition and input.
 
@@ -215,6 +218,7 @@ class AsyncSteering(AsyncAsking):
             drive: Whether this engine drives it; otherwise it waits for a `resume`.
             expected: The ended run's revision as the caller knows it.
             caller: Who asks, under a key of its own.
+            provisions: What is handed over for the new run and kept in memory only.
 
         Returns:
             The new run's ID with its revision, committed.
@@ -227,14 +231,18 @@ class AsyncSteering(AsyncAsking):
         """
         self._check_open()
         run = self._programs.run(run_id)
-        driven = None
-        if run.finished_at is not None and run.status != "continued":
-            driven = await self._programs.afresh(self._programs.run(run.root))
         new_run_id = new_id(self._holder.clock.now(), self._holder.random)
-        command = RestartRun(run_id=run_id, new_run_id=new_run_id, at=at, expected=expected)
-        result = await self._send(command, caller, key)
+        program = None
+        with self._provided(new_run_id, provisions):
+            if run.finished_at is not None and run.status != "continued":
+                agents = self._launcher.agents(new_run_id)
+                program = await self._programs.afresh(self._programs.run(run.root), agents)
+            command = RestartRun(run_id=run_id, new_run_id=new_run_id, at=at, expected=expected)
+            result = await self._send(command, caller, key)
+        if result.value != new_run_id:
+            self._adopted(new_run_id, result.value, provisions)
         if drive:
-            self._go_on(result.value, driven)
+            self._go_on(result.value, program)
         return result
 
     async def answer(
@@ -245,6 +253,7 @@ class AsyncSteering(AsyncAsking):
         key: str | None = None,
         drive: bool = True,
         caller: Caller | None = None,
+        provisions: Provisions = NOTHING,
     ) -> Answered:
         """Answer a checkpoint, or an agent's request that no worker is waiting for.
 
@@ -254,6 +263,7 @@ class AsyncSteering(AsyncAsking):
             key: The idempotency key.
             drive: Whether this engine drives the run that goes on; otherwise it waits for a `resume`.
             caller: Who asks, under a key of its own.
+            provisions: What is handed over for the run that goes on, and kept in memory only.
 
         Raises:
             NotFound: There is no such request.
@@ -263,11 +273,12 @@ class AsyncSteering(AsyncAsking):
         """
         self._check_open()
         request, run = self._programs.request(request_id)
-        command, driven = await self._answering.command(request, run, value)
+        command, program = await self._answering.command(request, run, value)
         result = await self._send(command, caller, key)
+        self._launcher.provide(result.value, provisions)
         self._driving.look(run.run_id)
         if drive:
-            self._go_on(result.value, driven)
+            self._go_on(result.value, program)
         return Answered(
             request_id=request_id,
             run_id=result.value,
@@ -289,11 +300,26 @@ class AsyncSteering(AsyncAsking):
         answer = self._holder.transitions.command(self._identity.caller(key, caller), command)
         return accepted(await self._driving.bridge.wrap(answer))
 
-    def _go_on(self, run_id: str, driven: Driven | None) -> None:
+    def _go_on(self, run_id: str, program: ProgramFacts | None) -> None:
         """Drive a run that a command has just made or released."""
-        if driven is not None:
-            self._driving.take(run_id, driven)
+        if program is not None:
+            self._driving.take(run_id, program)
         self._driving.look(run_id)
+
+    @contextmanager
+    def _provided(self, run_id: str, provisions: Provisions) -> Iterator[None]:
+        """Keep what is handed over for a run that is about to be queued; a refused one leaves nothing."""
+        self._launcher.provide(run_id, provisions)
+        try:
+            yield
+        except BaseException:
+            self._launcher.forget(run_id)
+            raise
+
+    def _adopted(self, run_id: str, first: str, provisions: Provisions) -> None:
+        """Learn that a command was a repeat: what was handed over again is for the run that the first one made."""
+        self._launcher.forget(run_id)
+        self._launcher.provide(first, provisions)
 
     def _usable_reader(self) -> Reader:
         self._check_usable()

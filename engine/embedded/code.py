@@ -1,16 +1,21 @@
 """What an engine asks about a workflow's code, and what it is told: data in, data out, wherever the code is loaded."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from attrs import frozen
 
 from runwright.engine.authoring.errors import DefinitionError
+from runwright.engine.errors import AgentMissing
 from runwright.engine.execution.port import RunState
+from runwright.engine.graph.definition import Definition
 from runwright.engine.sources.identity import SourceSet
 from runwright.eventstore.values import Json, JsonObject
 from runwright.projections.control.runs import RunRow
+
+#: The executor of nodes that name none.
+DEFAULT_AGENT: Final = "default"
 
 
 @frozen(kw_only=True)
@@ -79,10 +84,29 @@ class ProgramFacts:
         file, _, _ = self.reference.rpartition(":")
         return file.endswith(".py") and file == run.reference
 
-    @property
-    def files(self) -> SourceSet:
-        """The source set."""
-        return SourceSet({path: str(digest) for path, digest in (self.paths or {}).items()})
+    def differs_from(self, saved: Mapping[str, str] | None) -> tuple[str, ...]:
+        """The files in which it differs from a source set that was saved."""
+        own = SourceSet({path: str(digest) for path, digest in (self.paths or {}).items()})
+        return () if saved is None else SourceSet(saved).differs_from(own)
+
+    def check_executors(self, agents: Container[str]) -> None:
+        """Refuse a workflow whose nodes ask executors that nobody handed in.
+
+        Args:
+            agents: The executors that there are, by name.
+
+        Raises:
+            AgentMissing: One does.
+        """
+        for path, name in self.executors.items():
+            if name not in agents:
+                raise AgentMissing(path, name)
+
+
+def executors_of(definition: Definition) -> dict[str, str]:
+    """The executor that each node asks which needs one, by path."""
+    asking = (node for node in definition.nodes.values() if node.kind in ("agent", "choose"))
+    return {node.path: node.by or DEFAULT_AGENT for node in asking}
 
 
 @frozen(kw_only=True)
@@ -133,12 +157,12 @@ class Checked:
     """Everything that is wrong with a workflow.
 
     Attributes:
-        workflow: Its name, or what was typed where it cannot even be loaded.
+        workflow: Its name; ``None`` where it could not even be loaded.
         problems: Errors and warnings.
         program: The program, where there is no error.
     """
 
-    workflow: str
+    workflow: str | None
     problems: tuple[DefinitionError, ...]
     program: ProgramFacts | None
 

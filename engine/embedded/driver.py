@@ -189,9 +189,7 @@ class Driver:
 
     def _changed(self, run: RunRow, driven: Driven) -> tuple[str, ...]:
         saved = self._holder.reader.sources(run.sources)
-        if saved is None:
-            return ()
-        return SourceSet(saved).differs_from(driven.loaded.sources) or self._moved(run)
+        return () if saved is None else driven.differs_from(saved) or self._moved(run)
 
     async def _put_away(self, authority: Authority | None, observed: RecordExit | None) -> None:
         """Have the worker's end recorded, by itself or as observed; a store that cannot take it now is asked again."""

@@ -2,19 +2,15 @@
 
 import asyncio
 import logging
-import threading
-from collections.abc import Mapping
 from typing import Any
 
 from attrs import frozen
 
-from runwright.engine.agents.agent import Agent
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.commands.host import FireTimer, ParkIdleRun
-from runwright.engine.embedded.catalog import Catalog, Driven
-from runwright.engine.embedded.driver import Driver
+from runwright.engine.embedded.code import Code, ProgramFacts
 from runwright.engine.embedded.holder import Holder
-from runwright.engine.embedded.preflight import check_agents
+from runwright.engine.embedded.launcher import Launcher
 from runwright.engine.embedded.presentation import Presenting
 from runwright.engine.embedded.scheduler import Scheduler
 from runwright.engine.embedded.timers import Timers
@@ -62,27 +58,23 @@ class Driving:
 
     Args:
         holder: The open store.
-        catalog: The programs.
-        agents: The executors by name.
+        code: Who is asked about workflows' code.
+        launcher: Who carries runs out.
         capacity: How many runs are driven at once.
     """
 
-    def __init__(self, holder: Holder, catalog: Catalog, agents: Mapping[str, Agent], capacity: int) -> None:
+    def __init__(self, holder: Holder, code: Code, launcher: Launcher, capacity: int) -> None:
         loop = asyncio.get_running_loop()
         self.bridge = LoopBridge(loop)
         self.watch = Watch()
-        self.stopping = threading.Event()
         self._holder = holder
-        self._catalog = catalog
-        self._agents = agents
-        self._driver = Driver(holder, self.bridge, agents, self.stopping)
+        self._launcher = launcher
+        self._stopping = False
         self._timers = Timers(holder.clock, loop, self._due)
-        self._presenting = Presenting(holder, self.bridge, catalog)
+        self._presenting = Presenting(holder, self.bridge, code)
         #: Runs whose end owes their session a message.
         self._in_sessions: set[str] = set()
         self._scheduler = Scheduler(capacity=capacity, drive=self._drive, after=self._ended)
-        #: Runs that somebody asked this engine to drive, with their programs.
-        self._taken: dict[str, Driven] = {}
         #: What was queued here and never launched yet.
         self._queued: dict[str, QueueRun] = {}
         #: How the last launch of a run ended, until its end was looked at.
@@ -104,10 +96,10 @@ class Driving:
         if self._holder.unrecovered:
             self._recovery = own_task(self._recover(), name="recovery")
 
-    def queued(self, command: QueueRun, driven: Driven) -> None:
+    def queued(self, command: QueueRun, program: ProgramFacts) -> None:
         """Drive a run that was just queued here."""
         run_id = command.run_id
-        self._taken[run_id] = driven
+        self._launcher.take(run_id, program)
         if command.session is None:
             self._queued[run_id] = command
         if command.timeout is not None or command.session is not None:
@@ -116,13 +108,13 @@ class Driving:
         else:
             self._scheduler.submit(run_id, self._holder.log.head().position, command.project or "")
 
-    def take(self, run_id: str, driven: Driven) -> None:
+    def take(self, run_id: str, program: ProgramFacts) -> None:
         """Drive a run whenever it may go on, from now on."""
-        self._taken[run_id] = driven
+        self._launcher.take(run_id, program)
 
     def taken(self, run_id: str) -> bool:
         """Whether this engine drives the run, or will when it may go on."""
-        return run_id in self._taken
+        return self._launcher.taken(run_id)
 
     def peek(self, run_id: str) -> Look:
         """Read how a run stands, and do nothing about it.
@@ -179,7 +171,8 @@ class Driving:
 
     async def stop(self, grace: float) -> None:
         """Take nothing more, let every run stop at its next boundary, and end those that take too long."""
-        self.stopping.set()
+        self._stopping = True
+        self._launcher.stop()
         self._timers.close()
         if self._recovery is not None:
             self._recovery.cancel()
@@ -210,18 +203,17 @@ class Driving:
                 self.look(run_id)
 
     async def _drive(self, run_id: str) -> None:
-        driven = self._taken.get(run_id)
-        if driven is None:
+        if not self._launcher.taken(run_id):
             return
         try:
-            self._outcomes[run_id] = await self._driver.launch(run_id, driven, self._queued.pop(run_id, None))
+            self._outcomes[run_id] = await self._launcher.launch(run_id, self._queued.pop(run_id, None))
         except asyncio.CancelledError:
             # Interrupted before it had anything to put away.
             return
 
     def _ended(self, run_id: str) -> None:
         outcome = self._outcomes.pop(run_id, None)
-        if self.stopping.is_set():
+        if self._stopping:
             self.watch.tell(run_id)
         elif outcome == "finished":
             self._timers.keep(run_id, frozenset())
@@ -231,27 +223,19 @@ class Driving:
             self.look(run_id)
 
     def _forget(self, run_id: str) -> None:
-        self._taken.pop(run_id, None)
+        self._launcher.forget(run_id)
         self._queued.pop(run_id, None)
         if run_id in self._in_sessions:
             self._in_sessions.discard(run_id)
             self._presenting.due(run_id)
 
     def _drivable(self, run: RunRow) -> bool:
-        """Whether there is a program for a run that may go on."""
-        if run.run_id in self._taken:
-            return True
-        driven = self._catalog.handed(run)
-        if driven is None:
-            # It waits for an explicit resume.
-            return False
+        """Whether somebody here can carry out a run that may go on."""
         try:
-            check_agents(driven.program.definition, self._agents)
+            return self._launcher.takes(run)
         except AgentMissing as error:
             self.background(self._park(run, error), f"park {run.run_id}")
             return False
-        self._taken[run.run_id] = driven
-        return True
 
     async def _park(self, run: RunRow, error: AgentMissing) -> None:
         """Say in the log that nobody here can drive the run; one that never started keeps its place in the queue."""
@@ -277,7 +261,7 @@ class Driving:
                 self.watch.tell_all()  # the writer serves nobody any more: whoever waits hears why
                 return
             _log.warning("timer %s of run %s was put off: %s", kind, run_id, error.code)
-            if not self.stopping.is_set():
+            if not self._stopping:
                 self._timers.again(run_id, kind, AGAIN)
             return
         look = self.look(run_id)

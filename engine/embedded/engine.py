@@ -295,7 +295,7 @@ class Engine:
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         try:
             self._check_process()
-            if threading.get_ident() == self._background.ident:
+            if threading.current_thread() is self._background:
                 raise WrongThread
             answer = self._submit(work)
         except BaseException:

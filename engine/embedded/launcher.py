@@ -1,7 +1,7 @@
 """Whoever carries runs out for an engine: in this process, or in workers of their own."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from attrs import field, frozen
 
@@ -23,11 +23,15 @@ class Provisions:
     env: Mapping[str, str] = field(factory=dict[str, str], repr=False)
 
 
+#: Nothing was handed over: what is known of the run stays as it is.
+NOTHING: Final = Provisions()
+
+
 class Launcher(Protocol):
     """Claims runs and carries them out; it remembers which it was asked for, and with what."""
 
     def provide(self, run_id: str, provisions: Provisions) -> None:
-        """Keep what was handed over for a run, before anything is checked for it."""
+        """Keep what was handed over for a run, before anything is checked for it; each name replaces its own."""
         ...
 
     def agents(self, run_id: str) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
 """Everything that is checked before a run is queued; what fails here leaves no trace (page 05, "Launch")."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 from logging import getLogger
 from pathlib import Path
@@ -8,13 +8,13 @@ from typing import Any
 
 from attrs import frozen
 
-from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.context import Context
 from runwright.engine.authoring.conversion import NotConvertible, from_json, to_json
 from runwright.engine.authoring.limits import limit_us
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.embedded.catalog import Driven
-from runwright.engine.errors import ActivationFailed, AgentMissing, InputInvalid, NameUnsaved, Unsupported
+from runwright.engine.embedded.code import Prepared, Starting, Wanted
+from runwright.engine.errors import ActivationFailed, InputInvalid, NameUnsaved, Unsupported
 from runwright.engine.execution.support import unsupported
 from runwright.engine.graph.definition import Definition
 from runwright.engine.graph.program import Program
@@ -24,7 +24,6 @@ from runwright.eventstore.values import Json, encode
 
 _log = getLogger("runwright.engine")
 
-DEFAULT_AGENT = "default"
 MAX_INPUT = 1024 * 1024
 
 
@@ -44,27 +43,25 @@ class Surroundings:
     interpreter: str | None = None
     pass_env: tuple[str, ...] = ()
 
+    def wanted(self, reference: str, project: Path) -> Wanted:
+        """A program that is to be started here."""
+        return Wanted(
+            reference=reference,
+            project=self.project or project,
+            cwd=self.cwd,
+            interpreter=self.interpreter,
+            pass_env=self.pass_env,
+        )
 
-def prepare(
-    driven: Driven,
-    value: object,
-    *,
-    run_id: str,
-    agents: Mapping[str, Agent],
-    surroundings: Surroundings,
-    typed: bool,
-    session: str | None = None,
-) -> QueueRun:
-    """Check a start and work out the command that queues it.
+
+def prepare(driven: Driven, starting: Starting, value: object, *, typed: bool) -> Prepared:
+    """Check a start of a program that is here, and work out what only its code can tell.
 
     Args:
         driven: The program.
+        starting: The start.
         value: The input: a value of its declared type, or JSON.
-        run_id: The new run's ID.
-        agents: The executors by name.
-        surroundings: Where it is started.
         typed: Whether ``value`` may be a value of the declared type, and not only JSON.
-        session: The conversation that starts it.
 
     Raises:
         Unsupported: This version does not execute a part of it.
@@ -73,34 +70,46 @@ def prepare(
         ActivationFailed: The function of the run's own time limit failed.
         NameUnsaved: The name of a folder is no text.
     """
-    definition = driven.program.definition
-    check_supported(definition)
-    project = str(surroundings.project or driven.loaded.project)
+    wanted = starting.wanted
+    check_supported(driven.program.definition)
     check_names(
-        ("project", project),
-        ("folder", str(surroundings.cwd)),
-        ("interpreter", surroundings.interpreter or ""),
+        ("project", str(wanted.project)),
+        ("folder", str(wanted.cwd)),
+        ("interpreter", wanted.interpreter or ""),
         *(("source file", each) for each in driven.paths or ()),
     )
     document = check_input(driven.program, value, typed=typed)
-    check_agents(definition, agents)
+    driven.check_executors(starting.agents)
+    timeout = _time_limit(driven.program, document, starting.run_id, wanted.cwd)
+    return Prepared(program=driven, input=document, timeout=timeout)
+
+
+def queue_command(prepared: Prepared, starting: Starting, *, session: str | None = None) -> QueueRun:
+    """The command that queues a start which was checked.
+
+    Args:
+        prepared: What the check answered.
+        starting: What was checked.
+        session: The conversation that starts it.
+    """
+    program, wanted = prepared.program, starting.wanted
     return QueueRun(
-        run_id=run_id,
-        workflow=definition.workflow,
-        reference=driven.loaded.reference,
-        definition=driven.digest,
-        snapshot=driven.snapshot,
-        sources=driven.sources,
-        paths=driven.paths,
-        input=document,
-        max_steps=definition.max_steps,
-        timeout=_time_limit(driven.program, document, run_id, surroundings.cwd),
+        run_id=starting.run_id,
+        workflow=program.workflow,
+        reference=program.reference,
+        definition=program.definition,
+        snapshot=program.snapshot,
+        sources=program.sources,
+        paths=program.paths,
+        input=prepared.input,
+        max_steps=program.max_steps,
+        timeout=prepared.timeout,
         session=session,
-        project=project,
-        cwd=str(surroundings.cwd),
-        interpreter=surroundings.interpreter,
-        agents=tuple(AgentBinding(name=name, kind=type(agent).__name__) for name, agent in sorted(agents.items())),
-        pass_env=surroundings.pass_env,
+        project=str(wanted.project),
+        cwd=str(wanted.cwd),
+        interpreter=wanted.interpreter,
+        agents=tuple(AgentBinding(name=name, kind=kind) for name, kind in sorted(starting.agents.items())),
+        pass_env=wanted.pass_env,
     )
 
 
@@ -150,17 +159,6 @@ def check_input(program: Program, value: object, *, typed: bool) -> Json:
     if size > MAX_INPUT:
         raise InputInvalid("$", f"it may have {MAX_INPUT:,} bytes when encoded, and has {size:,}")
     return document
-
-
-def check_agents(definition: Definition, agents: Mapping[str, Agent]) -> None:
-    """Refuse a workflow whose nodes ask executors that nobody handed in.
-
-    Raises:
-        AgentMissing: One does.
-    """
-    for node in definition.nodes.values():
-        if node.kind in ("agent", "choose") and (node.by or DEFAULT_AGENT) not in agents:
-            raise AgentMissing(node.path, node.by or DEFAULT_AGENT)
 
 
 def _time_limit(program: Program, document: Json, run_id: str, cwd: Path) -> int | None:

@@ -3,21 +3,16 @@
 import asyncio
 import logging
 from pathlib import Path
-from typing import Final
+from typing import Final, assert_never
 
 from attrs import frozen
 
 from runwright.engine.commands.host import FailPresentation, HostCommand, PresentRun
-from runwright.engine.embedded.catalog import Catalog, Driven
+from runwright.engine.embedded.code import Code, Ended, Instructions, NotPrepared, Presented
 from runwright.engine.embedded.holder import Holder
+from runwright.engine.embedded.programs import wanted_by
 from runwright.engine.embedded.state import read_state
-from runwright.engine.errors import PreflightError
 from runwright.engine.execution.bridge import LoopBridge
-from runwright.engine.execution.calling import OutOfTime, call
-from runwright.engine.execution.capture import OutputLog
-from runwright.engine.execution.contexts import InputUnfit, build_context
-from runwright.engine.execution.failures import describe, trace
-from runwright.engine.execution.places import Places
 from runwright.engine.execution.port import RunState
 from runwright.engine.graph.definition import Definition
 from runwright.engine.reading.moment import moment_of
@@ -33,23 +28,11 @@ from runwright.projections.control.terminal import TERMINAL
 
 _log = logging.getLogger("runwright.engine")
 
-#: Seconds that a workflow's presentation function may take.
-LIMIT: Final = 30.0
-
 #: Seconds before the next try after a failure: doubled each time, and no more than this.
 FIRST: Final = 1.0
 MOST: Final = 3_600.0
 
 _DUE: Final = ("pending", "failed")
-
-
-class _Unprepared(Exception):
-    """The instructions could not be worked out; it says so in words of ours."""
-
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
 
 
 @frozen
@@ -71,17 +54,15 @@ class Presenting:
     Args:
         holder: The open store.
         bridge: Brings the writer's answers to the loop.
-        catalog: The programs, whose presentation functions are asked.
+        code: Who asks the presentation functions.
     """
 
-    def __init__(self, holder: Holder, bridge: LoopBridge, catalog: Catalog) -> None:
+    def __init__(self, holder: Holder, bridge: LoopBridge, code: Code) -> None:
         self._holder = holder
         self._bridge = bridge
-        self._catalog = catalog
+        self._code = code
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stopped = False
-        # Loading runs the user's files and moves what this process has imported: one at a time.
-        self._loading = asyncio.Lock()
 
     def begin(self) -> None:
         """Take up every end that lacks its message."""
@@ -142,12 +123,13 @@ class Presenting:
 
     async def _try(self, end: _End) -> bool:
         command: HostCommand
-        try:
-            instructions = await self._instructions(end)
-        except _Unprepared as problem:
-            command = FailPresentation(run_id=end.run.run_id, code=problem.code, reason=problem.reason)
-        else:
-            command = PresentRun(run_id=end.run.run_id, instructions=instructions)
+        match await self._instructions(end):
+            case Instructions(text=text):
+                command = PresentRun(run_id=end.run.run_id, instructions=text)
+            case NotPrepared(code=code, reason=reason):
+                command = FailPresentation(run_id=end.run.run_id, code=code, reason=reason)
+            case never:
+                assert_never(never)
         result = await self._bridge.wrap(self._holder.transitions.host(command))
         return isinstance(result, Applied | Adopted) and result.value != "failed"
 
@@ -179,64 +161,8 @@ class Presenting:
     def _scratch(self, run_id: str) -> Path:
         return self._holder.home.run_folder(run_id) / "scratch"
 
-    async def _instructions(self, end: _End) -> str | None:
+    async def _instructions(self, end: _End) -> Presented:
         """What the workflow wants told; only a completed run has a result to tell of."""
-        definition = end.definition
-        if definition is None:
-            return None
-        if not definition.dynamic_presentation:
-            return definition.presentation
-        driven = await self._program(end.run)
-        state = end.state
-        if driven.program.present is None or state is None or not driven.carries(end.run):
-            raise _Unprepared("source_changed", "The workflow is not the one that the run was started with.")
-        folder = self._scratch(end.run.run_id)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with OutputLog(folder.with_name("output.log")) as log:
-            places = Places(
-                driven.program.definition, state.nodes, state.mounts, steps=state.steps, max_steps=state.max_steps
-            )
-            try:
-                context = build_context(
-                    driven.program,
-                    state,
-                    places,
-                    path="",
-                    visit=1,
-                    attempt=1,
-                    deadline=None,
-                    log=log,
-                    report=_ignored,
-                )
-                text = await call(end.run.run_id, LIMIT, driven.program.present, context, end.output)
-            except InputUnfit as unfit:
-                log.line("presentation", trace(unfit.__cause__ or unfit))
-                raise _Unprepared("input_invalid", unfit.message) from None
-            except OutOfTime:
-                raise _Unprepared(
-                    "function_timed_out", f"The presentation function took over {LIMIT:.0f} seconds."
-                ) from None
-            except Exception as error:  # noqa: BLE001 - the user's function may raise anything
-                log.line("presentation", describe(error))
-                raise _Unprepared(
-                    "function_failed", f"The presentation function raised {type(error).__name__}."
-                ) from None
-        if text is not None and not isinstance(text, str):
-            raise _Unprepared("output_invalid", f"The presentation function returned {type(text).__name__}, no text.")
-        return text or None
-
-    async def _program(self, run: RunRow) -> Driven:
-        known = self._catalog.handed(run) or self._catalog.started_here(run)
-        if known is not None:
-            return known
-        project = Path(run.project) if run.project is not None else Path.cwd()
-        try:
-            async with self._loading:
-                return await asyncio.to_thread(self._catalog.of_reference, run.reference, project)
-        except PreflightError as error:
-            raise _Unprepared("environment_missing", error.message) from None
-
-
-def _ignored(key: str, update: Json) -> None:
-    """Progress after the end is nobody's."""
-    del key, update
+        if end.state is not None:
+            return await self._code.present(Ended(wanted=wanted_by(end.run), state=end.state, output=end.output))
+        return Instructions(text=None if end.definition is None else end.definition.presentation)

@@ -1,16 +1,15 @@
 """Finding the program of a saved run, and judging whether it may carry the run on."""
 
-import asyncio
-from collections.abc import Awaitable, Mapping
+import json
+from collections.abc import Awaitable, Container
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from runwright.engine.agents.agent import Agent
 from runwright.engine.commands.host import ParkIdleRun
-from runwright.engine.embedded.catalog import Catalog, Driven
+from runwright.engine.embedded.code import Code, ProgramFacts, Wanted
 from runwright.engine.embedded.holder import Holder
-from runwright.engine.embedded.preflight import check_agents
-from runwright.engine.errors import AgentMissing, NotFound, PreflightError, RecoveryRequiredError, SourceChanged
+from runwright.engine.embedded.launcher import Launcher
+from runwright.engine.errors import AgentMissing, NotFound, RecoveryRequiredError, SourceChanged, Unloadable
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import RecoveryRequired
@@ -29,18 +28,16 @@ class Programs:
 
     Args:
         holder: The open store.
-        catalog: What was handed in or started here.
-        agents: The executors by name.
+        code: Who is asked about their code.
+        launcher: Who knows which executors are here.
         bridge: Brings the writer's answers to the loop.
     """
 
-    def __init__(self, holder: Holder, catalog: Catalog, agents: Mapping[str, Agent], bridge: LoopBridge) -> None:
+    def __init__(self, holder: Holder, code: Code, launcher: Launcher, bridge: LoopBridge) -> None:
         self._holder = holder
-        self._catalog = catalog
-        self._agents = agents
+        self._code = code
+        self._launcher = launcher
         self._bridge = bridge
-        # Loading runs the user's files and moves what this process has imported: one at a time.
-        self._loading = asyncio.Lock()
 
     def run(self, run_id: str) -> RunRow:
         """A run's row.
@@ -75,66 +72,61 @@ class Programs:
                 raise NotFound("request", request_id)
             return row, moment.run(row.run_id)
 
-    async def load(self, reference: str, project: Path) -> Driven:
-        """Load a program by its name, file or import path.
-
-        Raises:
-            PreflightError: There is none, or it does not hold.
-        """
-        async with self._loading:
-            return await asyncio.to_thread(self._catalog.of_reference, reference, project)
-
-    async def of(self, run: RunRow) -> Driven:
+    async def of(self, run: RunRow) -> ProgramFacts:
         """The program that a run names: handed in, started here, or loaded as its files stand now.
 
         Raises:
-            PreflightError: A run that never started has no program that can be loaded.
+            Unloadable: A run that never started has no program that can be loaded.
             RecoveryRequiredError: A run that has started has none: it is parked with ``environment_missing``, or
                 its files have changed.
         """
+        return await self.had(run, self._code.load(wanted_by(run)))
+
+    async def had(self, run: RunRow, answer: Awaitable[T]) -> T:
+        """Hand on what was asked of a run's program; where there is none to be asked, say so in the log as well.
+
+        Raises:
+            Unloadable: As for `of`.
+            RecoveryRequiredError: As for `of`.
+        """
         try:
-            return await self.find(run)
-        except PreflightError as error:
+            return await answer
+        except Unloadable as error:
             if run.started_at is None:
                 raise
             saved = self._holder.reader.sources(run.sources)
-            changed = () if saved is None else SourceSet(saved).changed(_project(run))
+            changed = () if saved is None else SourceSet(saved).changed(project_of(run))
             if changed:
                 self._source_changed(run, changed)
             await self._environment_missing(run, error.message)
 
-    async def find(self, run: RunRow) -> Driven:
-        """The same for a run that nothing may be written about.
-
-        Raises:
-            PreflightError: It cannot be loaded.
-        """
-        known = self._catalog.handed(run) or self._catalog.started_here(run)
-        return known or await self.load(run.reference, _project(run))
-
-    async def afresh(self, run: RunRow) -> Driven:
+    async def afresh(self, run: RunRow, agents: Container[str]) -> ProgramFacts:
         """The program of a root that is about to be run again, exactly as it was.
+
+        Args:
+            run: The root.
+            agents: The names of the executors that there are.
 
         Raises:
             PreflightError: It cannot be loaded, it has changed, or an executor is missing.
         """
-        driven = await self.find(run)
-        if not driven.carries(run):
-            raise SourceChanged(run.workflow, self._differs(run, driven))
-        check_agents(driven.program.definition, self._agents)
-        return driven
+        program = await self._code.load(wanted_by(run))
+        if not program.carries(run):
+            raise SourceChanged(run.workflow, self._differs(run, program))
+        program.check_executors(agents)
+        return program
 
-    async def check(self, run: RunRow, driven: Driven) -> None:
+    async def check(self, run: RunRow, program: ProgramFacts) -> None:
         """Check that a program may carry a run on as it is.
 
         Raises:
             RecoveryRequiredError: It has changed since the run was started, or an executor is missing.
         """
-        if not driven.carries(run):
-            self._source_changed(run, self._differs(run, driven))
-        await self.check_agents(run, driven)
+        if not program.carries(run):
+            self._source_changed(run, self._differs(run, program))
+        await self.check_executors(run, program)
 
-    async def check_agents(self, run: RunRow, driven: Driven) -> None:
+    async def check_executors(self, run: RunRow, program: ProgramFacts) -> None:
         """Check that every executor that a program asks is here.
 
         Raises:
@@ -142,20 +134,20 @@ class Programs:
             RecoveryRequiredError: One is not; the run is parked with ``environment_missing``.
         """
         try:
-            check_agents(driven.program.definition, self._agents)
+            program.check_executors(self._launcher.agents(run.run_id))
         except AgentMissing as error:
             if run.started_at is None:
                 raise
             await self._environment_missing(run, error.message)
 
-    async def explained(self, run: RunRow, driven: Driven, answer: Awaitable[T]) -> T:
+    async def explained(self, run: RunRow, program: ProgramFacts, answer: Awaitable[T]) -> T:
         """Hand an answer on; where the sources have changed, name the files."""
         try:
             return await answer
         except RecoveryRequiredError as error:
             if error.code != "source_changed":
                 raise
-            evidence: dict[str, Json] = {**error.evidence, "files": list(self._differs(run, driven))}
+            evidence: dict[str, Json] = {**error.evidence, "files": list(self._differs(run, program))}
             raise RecoveryRequiredError(RecoveryRequired(error.code, evidence)) from None
 
     def check_store(self) -> None:
@@ -169,13 +161,12 @@ class Programs:
         if self._holder.log.failed is not None:
             raise self._holder.log.failed
 
-    def difference(self, run: RunRow, driven: Driven) -> dict[str, Json]:
+    def difference(self, run: RunRow, program: ProgramFacts) -> dict[str, Json]:
         """What shows that a program is not the one that a run stands on."""
-        return {"run": run.run_id, "files": list(self._differs(run, driven))}
+        return {"run": run.run_id, "files": list(self._differs(run, program))}
 
-    def _differs(self, run: RunRow, driven: Driven) -> tuple[str, ...]:
-        saved = self._holder.reader.sources(run.sources)
-        return () if saved is None else SourceSet(saved).differs_from(driven.loaded.sources)
+    def _differs(self, run: RunRow, program: ProgramFacts) -> tuple[str, ...]:
+        return program.differs_from(self._holder.reader.sources(run.sources))
 
     def _source_changed(self, run: RunRow, files: tuple[str, ...]) -> NoReturn:
         evidence: dict[str, Json] = {"run": run.run_id, "files": list(files)}
@@ -190,5 +181,21 @@ class Programs:
         raise RecoveryRequiredError(RecoveryRequired("environment_missing", evidence))
 
 
-def _project(run: RunRow) -> Path:
+def project_of(run: RunRow) -> Path:
+    """The folder that a run's files are relative to."""
     return Path(run.project) if run.project is not None else Path.cwd()
+
+
+def wanted_by(run: RunRow) -> Wanted:
+    """The program that a saved run names."""
+    return Wanted(
+        reference=run.reference,
+        project=project_of(run),
+        cwd=Path(run.cwd) if run.cwd is not None else Path.cwd(),
+        interpreter=run.interpreter,
+        pass_env=tuple(json.loads(run.pass_env)),
+        run_id=run.run_id,
+        workflow=run.workflow,
+        definition=run.definition,
+        sources=run.sources,
+    )

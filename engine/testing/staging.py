@@ -18,9 +18,8 @@ from attrs import evolve, field, frozen
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.embedded.async_engine import AsyncEngine
 from runwright.engine.embedded.catalog import Catalog
-from runwright.engine.embedded.driving import CAPACITY
+from runwright.engine.embedded.code import executors_of
 from runwright.engine.embedded.holder import Holder
-from runwright.engine.embedded.preflight import DEFAULT_AGENT
 from runwright.engine.graph.definition import Definition
 from runwright.engine.sources.loaded import Loaded
 from runwright.engine.sources.locate import typed_reference
@@ -152,7 +151,7 @@ class Staging(ABC, Generic[R]):
         holder.transitions.leases = Leases(time.monotonic)
         try:
             agents = dict.fromkeys(self._names, self._agents)
-            return AsyncEngine(holder, catalog=catalog, agents=agents, capacity=CAPACITY, client="engine"), log
+            return AsyncEngine.in_process(holder, catalog=catalog, agents=agents), log
         except BaseException:
             holder.close()
             raise
@@ -162,9 +161,8 @@ class Staging(ABC, Generic[R]):
         program = loaded.program
         for each in self.scripts:
             each.fit(program)
-        nodes = program.definition.nodes.values()
         self.definition = program.definition
-        self._names = frozenset(node.by or DEFAULT_AGENT for node in nodes if node.kind in ("agent", "choose"))
+        self._names = frozenset(executors_of(program.definition).values())
         return evolve(loaded, program=evolve(program, stand_in=self.world.stand_in))
 
     @abstractmethod

@@ -9,7 +9,7 @@ import pytest
 from attrs import frozen
 
 from runwright import AsyncEngine, Context, Engine, Workflow
-from runwright.engine.embedded import presentation
+from runwright.engine.embedded import instructions, presentation
 from runwright.engine.errors import ConflictError, NotFound
 from runwright.engine.results import Applied
 from support.engine_session import attached
@@ -127,7 +127,7 @@ async def test_a_presentation_that_fails_changes_nothing_else(
     tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S45: the end stands, the session is free, the failure is recorded, and the mended cause builds it once."""
-    monkeypatch.setattr(presentation, "LIMIT", 0.2)
+    monkeypatch.setattr(instructions, "LIMIT", 0.2)
     flow = doubling()
     broken = [True]
 
