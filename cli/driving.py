@@ -3,8 +3,6 @@
 import asyncio
 import os
 import signal
-import threading
-import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,21 +13,16 @@ from runwright.cli.failures import INTERRUPTED
 from runwright.cli.holding import refuse_held
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.rendering.progress import Progress
-from runwright.eventstore.values import JsonObject
+from runwright.cli.showing import shown
 
 if TYPE_CHECKING:
     from runwright.engine.agents.agent import Agent
     from runwright.engine.embedded.async_engine import AsyncEngine
-    from runwright.engine.graph.definition import Definition
     from runwright.engine.reading.status import Status
 
 #: What a command does first with the open engine; answers the IDs of the runs to drive.
 Begin = Callable[["AsyncEngine"], Awaitable[Sequence[str]]]
 
-#: What of a run's past says what is under way.
-_RECALLED = frozenset(
-    {"node.started", "node.finished", "timer.set", "timer.fired", "timer.cleared", "run.parked", "run.started"}
-)
 #: Seconds that a run may take to reach its next boundary when its time here is up, and when somebody leaves.
 _GRACE = 10.0
 _GRACE_LEAVING = 1.0
@@ -134,71 +127,17 @@ async def _follow(engine: "AsyncEngine", run_ids: Sequence[str], timeout: float 
 
 @contextmanager
 def _shown(call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], after: int) -> Iterator[Progress | None]:
-    """Show on stderr what the runs do; nothing with ``-q`` or for machines."""
-    if call.out.quiet or call.out.for_machines:
-        yield None
-        return
-    progress = Progress(
-        call.out.console(stderr=True),
-        live=call.out.at_terminal,
-        now=lambda: time.time_ns() // 1000,
-        several=len(run_ids) > 1,
-        delay=_Delays(engine),
-    )
-    streams = {f"run/{each}" for each in run_ids}
-    for recorded in engine.reader.log.read_all(0, types=_RECALLED, streams=streams, upto=after) if after else ():
-        progress.recall(recorded)
-    subscription = engine.follow(after)
-
-    def feed() -> None:
-        for recorded in subscription:
-            if recorded.stream in streams:
-                progress.feed(recorded)
-            progress.position = recorded.position
-
-    thread = threading.Thread(target=feed, name="runwright-progress", daemon=True)
-    with progress:
-        thread.start()
+    """Show on stderr what the runs do, and what their code prints."""
+    with shown(call, engine.reader, run_ids, engine.follow(after), after) as progress:
+        if progress is None:
+            yield None
+            return
         call.printed.hear, call.asking.hold = progress.printed, progress.hold
         try:
             yield progress
             call.printed.settle()
-            _catch_up(progress, engine.reader.head().position)
         finally:
             call.printed.hear = _unheard
-            subscription.close()
-            thread.join(timeout=2)
-
-
-class _Delays:
-    """Tells what a failed attempt waits before the next, from the definition that its run stands on."""
-
-    def __init__(self, engine: "AsyncEngine") -> None:
-        self._engine = engine
-        self._definitions: dict[str, Definition | None] = {}
-
-    def __call__(self, run_id: str, finished: JsonObject) -> int | None:
-        """Answer the delay in microseconds, ``None`` where there is no further attempt."""
-        if finished["outcome"] not in ("failed", "timed_out"):
-            return None
-        from runwright.cli.definitions import saved_definition
-
-        if run_id not in self._definitions:
-            self._definitions[run_id] = saved_definition(self._engine.reader, run_id)
-        definition = self._definitions[run_id]
-        spec = None if definition is None else definition.nodes.get(str(finished["path"]))
-        attempt, outcome, code = finished["attempt"], str(finished["outcome"]), finished.get("code")
-        if spec is None or spec.retry is None or not isinstance(attempt, int):
-            return None
-        again = spec.tries_again(attempt, outcome, None if code is None else str(code))
-        return spec.retry.delay_us(attempt) if again else None
-
-
-def _catch_up(progress: Progress, last: int) -> None:
-    """Give the thread the time to show what was committed before the last wait returned."""
-    until = time.monotonic() + 1
-    while progress.position < last and time.monotonic() < until:
-        time.sleep(0.005)
 
 
 @contextmanager

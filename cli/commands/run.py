@@ -61,7 +61,7 @@ def command(
         surroundings = Surroundings(cwd=Path.cwd(), project=launch.project, pass_env=call.settings.names("pass_env"))
         assert isinstance(launch.value, dict), "a workflow's input is an object"
         run_id = await engine.start(workflow, launch.value, session=session, surroundings=surroundings)
-        if not call.out.for_machines:
+        if not call.out.for_machines and not call.out.at_terminal:  # there the graph says so itself
             _announce(call, launch, run_id)
         return [run_id]
 

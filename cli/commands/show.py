@@ -11,7 +11,6 @@ from runwright.cli.opening import reading
 
 if TYPE_CHECKING:
     from runwright.engine.reading.reader import Reader
-    from runwright.eventstore.values import JsonObject
 
 
 @intent("show", example="runwright show @last\nrunwright show 7k2m3x inspect --values")
@@ -46,40 +45,30 @@ def command(call: Invocation, run: str, node: str | None, values: bool) -> None:
 
 def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
     from runwright.cli.definitions import saved_definition
-    from runwright.cli.rendering.graphs import graph_screen, in_flow_order
-    from runwright.engine.graph.draw import edges as edges_of
+    from runwright.cli.rendering.pictures import RunPicture
+    from runwright.engine.graph.draw import edges
     from runwright.engine.reading.moment import is_held
-    from runwright.projections.views.run_view import RunView
 
     status = store.status(run_id)
     definition = saved_definition(store, run_id)
-    kinds = {} if definition is None else {path: str(spec.kind) for path, spec in definition.nodes.items()}
-    view = RunView(run_id, kinds).follow(store.log.read(f"run/{run_id}"))
-    document = view.document(held=is_held(store.log))
-    edges = [] if definition is None else list(edges_of(definition))
-    entry = None if definition is None else definition.entry
+    picture = RunPicture(run_id, definition).follow(store.log.read(f"run/{run_id}"))
+    picture.set_held(is_held(store.log))
+    document = picture.document()
     if call.out.for_machines:
-        graph = {"entry": entry, "edges": [{"from": source, "on": when, "to": to} for source, when, to in edges]}
+        ways = [] if definition is None else edges(definition)
+        entry = None if definition is None else definition.entry
+        graph = {"entry": entry, "edges": [{"from": source, "on": when, "to": to} for source, when, to in ways]}
         call.out.document({**document, "status": status.document(), "graph": graph})
         return
     from rich.text import Text
 
+    from runwright.cli.rendering.graphs import graph_screen
     from runwright.cli.rendering.reasons import shown_word
     from runwright.cli.rendering.statuses import run_facts
     from runwright.cli.rendering.timelines import TimelineChart
 
-    nodes, timeline = document["nodes"], document["timeline"]
-    assert isinstance(nodes, list)
+    timeline = document["timeline"]
     assert isinstance(timeline, dict)
-    specs = {} if definition is None else definition.mounts
-    entries = {path: spec.entry for path, spec in specs.items()}
-    if (word := shown_word(status)) != status.status:
-        nodes = [{**each, "state": word} if isinstance(each, dict) and each["current"] else each for each in nodes]
-    rows = in_flow_order([each for each in nodes if isinstance(each, dict)], edges, entry, entries)
-    entered = {each["mount"]: each for each in document["mounts"] if isinstance(each, dict)}  # type: ignore[union-attr]
-    mounts: dict[str, JsonObject] = {
-        path: {"workflow": spec.workflow, **entered.get(path, {})} for path, spec in specs.items()
-    }
-    call.out.show(*run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(rows, edges, entry, mounts))
+    call.out.show(*run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(picture))
     if timeline["visits"]:
         call.out.show("", Text("Timeline", style="bold"), TimelineChart(timeline, now, shown_word(status)))

@@ -1,138 +1,81 @@
-"""A run's graph as people see it: each node with its state, and below it where it leads."""
+"""A run's graph as `show` prints it: each place with how it stands, and below it where it leads."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from collections.abc import Sequence
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from runwright.cli.rendering.elision import Stretch, by_importance, elide
 from runwright.cli.rendering.marks import QUIET, sign, style_of
+from runwright.cli.rendering.pictures import RunPicture, Standing
+from runwright.cli.rendering.shapes import Place
+from runwright.cli.rendering.standings import focus_of, rank_of, stretch_line
 from runwright.cli.rendering.text import clean
-from runwright.eventstore.values import JsonObject
+
+#: Places that are drawn; of a larger graph the others are counted, and `--json` has them.
+_MOST = 60
 
 
-def in_flow_order(
-    nodes: Sequence[JsonObject],
-    edges: Sequence[tuple[str, str, str]],
-    entry: str | None,
-    mounts: Mapping[str, str] | None = None,
-) -> list[JsonObject]:
-    """Sort nodes as a run comes to them first; the stored definition has them by name.
-
-    Args:
-        nodes: The nodes of a run view.
-        edges: Every way: source, what it takes to go there, place.
-        entry: The first place.
-        mounts: The first place of each mount, whose nodes stand together.
-    """
-    by_path = {str(node["node"]): node for node in nodes}
-    following: dict[str, list[str]] = {}
-    for source, _, to in edges:
-        following.setdefault(source.partition("[")[0], []).append(to)
-    ordered: dict[str, JsonObject] = {}
-    seen: set[str] = set()
-
-    def go_in(place: str) -> None:
-        waiting = [place]
-        while waiting:
-            place = waiting.pop(0)
-            if place in seen:
-                continue
-            seen.add(place)
-            if place in by_path:
-                ordered[place] = by_path[place]
-            elif mounts and place in mounts:
-                go_in(mounts[place])
-            waiting += following.get(place, [])
-
-    if entry is not None:
-        go_in(entry)
-    return [*ordered.values(), *(node for path, node in by_path.items() if path not in ordered)]
-
-
-def graph_screen(
-    nodes: Sequence[JsonObject],
-    edges: Iterable[tuple[str, str, str]],
-    entry: str | None,
-    mounts: Mapping[str, JsonObject] | None = None,
-) -> RenderableType:
-    """The nodes in the order they were written, each with where it leads.
-
-    Args:
-        nodes: The nodes of a run view.
-        edges: Every way: source, what it takes to go there (empty: nothing), place.
-        entry: The first place.
-        mounts: Every mount by path: the ``workflow`` in it, and, once it was entered, what a run view says of it.
-    """
-    ways: dict[str, list[str]] = {}
-    for source, when, to in edges:
-        place, bracket, rest = source.partition("[")
-        words = " ".join([*([f"[{rest}"] if bracket else []), *([when] if when else []), f"→ {to}"])
-        ways.setdefault(place, []).append(words)
-    grid = Table.grid(padding=(0, 1))
+def graph_screen(picture: RunPicture) -> RenderableType:
+    """The places in the order in which a run comes to them, each with where it leads."""
+    standings, grid = picture.standings, Table.grid(padding=(0, 1))
     for _ in range(2):
         grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    left = dict(mounts or {})
-
-    def add(path: str, mark: Text, kind: str, standing: Text) -> None:
-        indent = "  " * path.count("/")
-        head = Text.assemble(indent, (clean(path), "bold"), ("  " + clean(kind), QUIET))
-        if path == entry:
-            head.append("  begins here", style=QUIET)
-        grid.add_row(" ", mark, Text.assemble(head, standing))
-        if path in ways:
-            grid.add_row("", "", Text(indent + "  " + clean("   ".join(ways[path])), style=QUIET))
-
-    for node in nodes:
-        path, state = str(node["node"]), str(node["state"])
-        for around in _around(path):
-            if around in left:
-                mount = left.pop(around)
-                add(around, _mount_sign(mount), f"mounts {mount['workflow']}", _mount_standing(mount))
-        mark = Text("○", style=QUIET) if state == "idle" else sign(state)
-        add(path, mark, str(node["kind"] or ""), _standing(node))
+    for each in elide(len(standings), by_importance(standings, rank_of, focus_of(standings)), _MOST):
+        if isinstance(each, Stretch):
+            grid.add_row(" ", "", stretch_line(standings[each.begin : each.end]))
+            continue
+        _add(grid, standings[each], picture.shape.entry)
     return grid
 
 
-def _around(path: str) -> list[str]:
-    """The mounts around a node, outermost first."""
-    parts = path.split("/")
-    return ["/".join(parts[:end]) for end in range(1, len(parts))]
+def _add(grid: Table, standing: Standing, entry: str | None) -> None:
+    place = standing.place
+    indent = "  " * place.depth
+    head = Text.assemble(indent, (clean(place.path), "bold"), ("  " + clean(_words(standing)), QUIET))
+    if place.path == entry:
+        head.append("  begins here", style=QUIET)
+    mark = Text("○", style=QUIET) if standing.state == "idle" else sign(standing.state)
+    grid.add_row(" ", mark, head.append_text(_mount(standing) if place.mount else _node(standing)))
+    if place.ways:
+        grid.add_row("", "", Text(indent + "  " + clean("   ".join(_ways(place))), style=QUIET))
 
 
-def _mount_sign(mount: JsonObject) -> Text:
-    if mount.get("inside"):
-        return sign("running")
-    return sign(str(mount["outcome"])) if mount.get("outcome") else Text("○", style=QUIET)
+def _words(standing: Standing) -> str:
+    place = standing.place
+    kind = place.kind or (standing.visit.kind if standing.visit is not None else "")
+    return kind if place.name == place.path.rpartition("/")[2] else f"{kind}  {place.name}"
 
 
-def _mount_standing(mount: JsonObject) -> Text:
-    text = Text("")
-    outcome = mount.get("outcome")
-    if mount.get("exit"):
-        text.append(f"  left by [{mount['exit']}]", style=QUIET)
-    elif outcome:
-        text.append(f"  {str(outcome).replace('_', ' ')} ({mount['code']})", style=style_of(str(outcome)))
-    invocations = mount.get("invocations")
-    if isinstance(invocations, int) and invocations > 1:
-        text.append(f"  {invocations} entries", style=QUIET)
+def _ways(place: Place) -> Sequence[str]:
+    return [f"{way.when} → {way.to}" if way.when else f"→ {way.to}" for way in place.ways]
+
+
+def _mount(standing: Standing) -> Text:
+    text, entered = Text(""), standing.entered
+    if entered is None:
+        return text
+    if entered.exit:
+        text.append(f"  left by [{entered.exit}]", style=QUIET)
+    elif entered.outcome:
+        text.append(f"  {entered.outcome.replace('_', ' ')} ({entered.code})", style=style_of(entered.outcome))
+    if entered.invocation > 1:
+        text.append(f"  {entered.invocation} entries", style=QUIET)
     return text
 
 
-def _standing(node: JsonObject) -> Text:
-    visits = cast(int, node["visits"])
-    if not visits:
+def _node(standing: Standing) -> Text:
+    visit = standing.visit
+    if visit is None:
         return Text("")
-    state = str(node["state"])
-    words = "" if state == "completed" else f"  {state.replace('_', ' ')}"
-    text = Text(words, style=style_of(state))
-    if node["code"]:
-        text.append(f" ({node['code']})")
-    if visits > 1:
-        text.append(f"  {visits} visits", style=QUIET)
-    attempt = node["attempt"]
-    if isinstance(attempt, int) and attempt > 1:
-        text.append(f"  attempt {attempt}", style=QUIET)
+    words = "" if standing.state == "completed" else f"  {standing.state.replace('_', ' ')}"
+    text = Text(words, style=style_of(standing.state))
+    if visit.code:
+        text.append(f" ({visit.code})")
+    if visit.visits > 1:
+        text.append(f"  {visit.visits} visits", style=QUIET)
+    if visit.attempt > 1:
+        text.append(f"  attempt {visit.attempt}", style=QUIET)
     return text

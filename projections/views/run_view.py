@@ -33,6 +33,11 @@ class RunView:
         self._timeline = Timeline()
         self._revision = 0
 
+    @property
+    def revision(self) -> int:
+        """The version of the run's stream that the view stands at; 0 before its first event."""
+        return self._revision
+
     def apply(self, recorded: RecordedEvent) -> None:
         """Take the next event of the run's stream."""
         self.rows.apply(recorded)
@@ -75,6 +80,13 @@ class RunView:
         }
 
 
+def node_state(row: VisitRow | None, status: str) -> str:
+    """Answer what a node is shown as: ``idle``, the run's display status while it is open, or its last outcome."""
+    if row is None:
+        return "idle"
+    return status if row.open else row.outcome or "idle"
+
+
 def _nodes(rows: Rows, of: Standing, known: Mapping[str, str], status: str) -> list[JsonObject]:
     visits = {each.path: each for each in rows.find(VISITS, run_id=of.run.run_id)}
     paths = [*known, *sorted(visits.keys() - known.keys())]
@@ -82,17 +94,11 @@ def _nodes(rows: Rows, of: Standing, known: Mapping[str, str], status: str) -> l
 
 
 def _node(path: str, kind: str | None, row: VisitRow | None, of: Standing, status: str) -> JsonObject:
-    """Answer one node; its state is ``idle``, that of the run while it is open, or its last outcome."""
-    if row is None:
-        state = "idle"
-    elif row.open:
-        state = status
-    else:
-        state = row.outcome or "idle"
+    """Answer one node."""
     return {
         "node": path,
         "kind": row.kind if row is not None else kind,
-        "state": state,
+        "state": node_state(row, status),
         "current": row is not None and row.open and of.run.finished_at is None,
         "visits": 0 if row is None else row.visits,
         "attempt": None if row is None else row.attempt or None,

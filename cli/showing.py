@@ -1,0 +1,136 @@
+"""Shows runs on stderr while they go on: events come in from whoever tells of them, and go on the screen."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from runwright.cli.invocation import Invocation
+from runwright.cli.rendering.progress import Progress
+from runwright.eventstore.values import JsonObject
+
+if TYPE_CHECKING:
+    from runwright.cli.rendering.pictures import RunPicture
+    from runwright.engine.graph.definition import Definition
+    from runwright.engine.reading.reader import Reader
+    from runwright.eventstore.envelope import RecordedEvent
+
+#: What of a run's past says what is under way.
+_RECALLED = frozenset(
+    {"node.started", "node.finished", "timer.set", "timer.fired", "timer.cleared", "run.parked", "run.started"}
+)
+
+
+class Told(Protocol):
+    """Events as they are committed: a subscription."""
+
+    def next(self, timeout: float | None = None) -> "RecordedEvent | None":
+        """The next event; ``None`` when time is up or it was closed."""
+
+    def close(self) -> None:
+        """End it; a thread that waits in it returns."""
+
+
+@contextmanager
+def shown(
+    call: Invocation, store: "Reader", run_ids: Sequence[str], told: Told, after: int
+) -> Iterator[Progress | None]:
+    """Show what runs do; nothing with ``-q`` or for machines.
+
+    Args:
+        call: The invocation.
+        store: Where the past of the runs is read.
+        run_ids: The runs.
+        told: The events behind ``after``; closed at the end.
+        after: The position up to which nothing is news.
+    """
+    if call.out.quiet or call.out.for_machines:
+        try:
+            yield None
+        finally:
+            told.close()
+        return
+    feeder = _Feeder(call, store, run_ids)
+    feeder.recall(after)
+    thread = threading.Thread(target=feeder.feed, args=(told,), name="runwright-progress", daemon=True)
+    with feeder.progress as progress:
+        thread.start()
+        try:
+            yield progress
+            _catch_up(progress, store.head().position)
+        finally:
+            told.close()
+            thread.join(timeout=2)
+
+
+class _Feeder:
+    """Hands the events of some runs, and of those that carry them on, to the screen."""
+
+    def __init__(self, call: Invocation, store: "Reader", run_ids: Sequence[str]) -> None:
+        self._store = store
+        self._definitions: dict[str, Definition | None] = {}
+        self._streams = {f"run/{each}": 0 for each in run_ids}
+        self._drawn = call.out.at_terminal and len(run_ids) == 1
+        self.progress = Progress(
+            call.out.console(stderr=True),
+            live=call.out.at_terminal,
+            now=lambda: time.time_ns() // 1000,
+            picture=self._picture(run_ids[0]) if self._drawn else None,
+            several=len(run_ids) > 1,
+            delay=self._delay,
+        )
+
+    def recall(self, upto: int) -> None:
+        """Take in what happened before anybody looked."""
+        types = None if self._drawn else _RECALLED
+        streams = set(self._streams)
+        for recorded in self._store.log.read_all(0, types=types, streams=streams, upto=upto) if upto else ():
+            self._streams[recorded.stream] = recorded.version
+            self.progress.recall(recorded)
+
+    def feed(self, told: Told) -> None:
+        """Hand on what comes, until it is closed."""
+        while (recorded := told.next()) is not None:
+            if recorded.version > self._streams.get(recorded.stream, recorded.version):
+                self._streams[recorded.stream] = recorded.version
+                self.progress.feed(recorded)
+                if recorded.type == "run.continued":
+                    self._carry_on(recorded.stream.partition("/")[2])
+            self.progress.position = recorded.position
+
+    def _carry_on(self, run_id: str) -> None:
+        """Go on with the run that carries this one on."""
+        after = self._store.status(run_id).continued_by
+        if after is None:
+            return
+        picture = self._picture(after) if self._drawn else None
+        if picture is not None:
+            picture.follow(self._store.log.read(f"run/{after}"))
+            self.progress.show(picture)
+        self._streams[f"run/{after}"] = 0 if picture is None else picture.revision
+
+    def _picture(self, run_id: str) -> "RunPicture":
+        from runwright.cli.rendering.pictures import RunPicture
+
+        return RunPicture(run_id, self._definition(run_id))
+
+    def _definition(self, run_id: str) -> "Definition | None":
+        from runwright.cli.definitions import saved_definition
+
+        if run_id not in self._definitions:
+            self._definitions[run_id] = saved_definition(self._store, run_id)
+        return self._definitions[run_id]
+
+    def _delay(self, run_id: str, finished: JsonObject) -> int | None:
+        from runwright.cli.rendering.under_way import declared_delay
+
+        definition = self._definition(run_id)
+        return None if definition is None else declared_delay(definition)(finished)
+
+
+def _catch_up(progress: Progress, last: int) -> None:
+    """Give the thread the time to show what was committed before the last wait returned."""
+    until = time.monotonic() + 1
+    while progress.position < last and time.monotonic() < until:
+        time.sleep(0.005)
