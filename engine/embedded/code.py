@@ -261,7 +261,7 @@ class Code(Protocol):
 
     Questions and answers are data that a channel can carry. A ``value`` beside them is JSON; where the code is in
     this very process, it may be a value of the declared type as well. Whatever is refused is raised as the engine's
-    own error, which `refusals` turns into data and back.
+    own error, which `runwright.engine.protocol.failures` turns into data and back.
     """
 
     async def load(self, wanted: Wanted) -> ProgramFacts:

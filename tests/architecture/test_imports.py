@@ -24,6 +24,12 @@ def test_writing_a_workflow_loads_no_sqlalchemy() -> None:
     assert loaded_by("from runwright import Workflow; Workflow('w')") & heavy == set()
 
 
+def test_asking_a_workflows_code_loads_no_store() -> None:
+    """Whatever loads user code for a host, in a child that answers one question, carries no SQL and no terminal."""
+    heavy = {"sqlalchemy", "sqlite3", "rich", "click"}
+    assert loaded_by("import runwright.engine.embedded.local_code") & heavy == set()
+
+
 def test_version_is_answered_without_click() -> None:
     """`runwright --version` imports neither click nor anything heavier."""
     statement = (
