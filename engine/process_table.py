@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from attrs import frozen
@@ -18,12 +18,14 @@ class Process:
         start: When it started, in the unit of `ProcessIdentity`.
         session: The process session that it is in.
         ended: Whether it has ended, and only nobody has fetched its end yet.
+        parent: The process that it belongs to now.
     """
 
     pid: int
     start: int
     session: int
     ended: bool
+    parent: int = 0
 
 
 def look(pid: int) -> Process | None:
@@ -35,13 +37,14 @@ def look(pid: int) -> Process | None:
             return None
         # Behind the name, which may hold anything: state, parent, group, session, …, and the start time as the 22nd.
         fields = text.rpartition(")")[2].split()
-        return Process(pid, int(fields[19]), int(fields[3]), fields[0] in "ZX")
+        return Process(pid, int(fields[19]), int(fields[3]), fields[0] in "ZX", int(fields[1]))
     import psutil  # type: ignore[import-untyped, unused-ignore]  # no types; only where /proc does not tell
 
     try:
         found = psutil.Process(pid)
         ended = found.status() == psutil.STATUS_ZOMBIE
-        return Process(pid, int(found.create_time() * 100), 0 if ended else os.getsid(pid), ended)
+        session = 0 if ended else os.getsid(pid)
+        return Process(pid, int(found.create_time() * 100), session, ended, found.ppid())
     except (psutil.Error, ProcessLookupError):
         return None
 
@@ -52,6 +55,18 @@ def every() -> Iterator[Process]:
         found = look(pid)
         if found is not None:
             yield found
+
+
+def below(roots: Collection[int], table: Collection[Process]) -> Iterator[Process]:
+    """Every process of a table that descends from one of these, as far as parents still tell."""
+    children: dict[int, list[Process]] = {}
+    for each in table:
+        children.setdefault(each.parent, []).append(each)
+    waiting = list(roots)
+    while waiting:
+        found = children.pop(waiting.pop(), [])
+        yield from found
+        waiting.extend(each.pid for each in found)
 
 
 def environment(pid: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""This process's exact identity, and whether the process that an identity names still lives."""
+"""A process's exact identity, and whether the process that an identity names still lives."""
 
 import os
 import sys
@@ -13,6 +13,12 @@ def own_identity() -> ProcessIdentity:
     start = _start_ticks(pid)
     # A process can always read its own start time; 0 stands for a system that does not tell it.
     return ProcessIdentity(boot=_boot(), namespace=_namespace(), pid=pid, start=start or 0)
+
+
+def identify(pid: int) -> ProcessIdentity | None:
+    """Name a process of this machine exactly; ``None`` where it has ended."""
+    start = _start_ticks(pid)
+    return None if start is None else ProcessIdentity(boot=_boot(), namespace=_namespace(), pid=pid, start=start)
 
 
 def is_alive(process: ProcessIdentity) -> bool | None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from runwright.engine.agents.agent import AgentRequest
-from runwright.engine.execution.child import RUN_MARK, run_child
+from runwright.engine.execution.child import RUN_MARK, Gate, run_child
 from runwright.engine.safe import strike
 from runwright.eventstore.errors import StoreError
 from runwright.eventstore.values import Json, JsonObject, decode, encode
@@ -38,13 +38,15 @@ class CommandAgent:
     Args:
         argv: The program and its arguments; no shell.
         env: Variables on top of this process's own.
+        gate: Is told of each process before it gets its prompt, and after its end.
     """
 
-    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, gate: Gate | None = None) -> None:
         if isinstance(argv, str) or not argv:
             raise TypeError("argv is a list of arguments, the program first")
         self._argv = tuple(argv)
         self._env = dict(env or {})
+        self._gate = gate
 
     async def run(self, request: AgentRequest) -> object:
         """Run the command and read its answer.
@@ -59,6 +61,7 @@ class CommandAgent:
             stdin=_question(request).encode("utf-8", "replace"),
             max_output=MAX_ANSWER,
             on_stderr=lambda line: request.log(strike(line, self._env.values())),
+            gate=self._gate,
         )
         if end.exit_code != 0:
             stderr = strike(end.stderr.decode("utf-8", "replace"), self._env.values())

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from attrs import frozen
 
@@ -25,6 +25,27 @@ PIPE_GRACE = 2.0
 _FIRST_POLL = 0.002
 _LONGEST_POLL = 0.05
 _CHUNK_LINE = 64 * 1024
+
+#: Whether each program gets a process session of its own.
+_apart = True
+
+
+def stay_in_session() -> None:
+    """Keep what this process starts in its own process session, in groups of its own; the session is ended whole."""
+    global _apart
+    _apart = False
+
+
+class Gate(Protocol):
+    """Whoever has to know of a process before that is given anything to do."""
+
+    async def opened(self, pid: int) -> None:
+        """A process was started, and waits for its input."""
+        ...
+
+    async def closed(self, pid: int) -> None:
+        """The process and everything in its group is gone."""
+        ...
 
 
 @frozen(kw_only=True)
@@ -56,6 +77,7 @@ async def run_child(
     max_output: int = 1_000_000,
     limit: float | None = None,
     on_stderr: Callable[[str], None] | None = None,
+    gate: Gate | None = None,
 ) -> ChildEnd:
     """Run a program without a shell and answer how it ended, once its whole process group is gone.
 
@@ -68,6 +90,7 @@ async def run_child(
         max_output: The bytes of each stream that are kept.
         limit: Seconds it may take.
         on_stderr: Is told the lines of stderr as they come, some at a time.
+        gate: Is told of the process before its stdin is written, and after its end.
 
     Raises:
         OutOfTime: It took longer; its group was ended before this is raised.
@@ -84,10 +107,13 @@ async def run_child(
             stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE if stdout is None else stdout,
             stderr=subprocess.PIPE,
-            start_new_session=True,
+            start_new_session=_apart,
+            process_group=None if _apart else 0,
         )
     )
     try:
+        if gate is not None:
+            await gate.opened(transport.get_pid())
         _feed(transport, stdin)
         await asyncio.wait({child.exited}, timeout=limit)
         in_time = child.exited.done()
@@ -95,6 +121,8 @@ async def run_child(
             await asyncio.wait({child.drained}, timeout=PIPE_GRACE)
     finally:
         await _end(transport, child)
+        if gate is not None:
+            await gate.closed(transport.get_pid())
     if not in_time:
         raise OutOfTime
     code = transport.get_returncode()

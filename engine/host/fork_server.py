@@ -1,0 +1,279 @@
+"""One fork server as its host sees it: started by exec, asked for children, and told of their ends."""
+
+import asyncio
+import itertools
+import os
+import socket
+import subprocess
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final, assert_never
+
+from attrs import frozen
+
+from runwright import __version__
+from runwright.engine.execution.child import RUN_MARK
+from runwright.engine.host.child import Child
+from runwright.engine.host.unusable import InterpreterUnusable, NoProcess
+from runwright.engine.processes import is_alive
+from runwright.engine.tasks import own_task
+from runwright.engine.wire.errors import WireError
+from runwright.engine.wire.frames import FrameReader, encode_frame
+from runwright.engine.worker.control import (
+    FROM_SERVER,
+    TO_SERVER,
+    Exited,
+    FindOrphans,
+    FromServer,
+    Hello,
+    Orphans,
+    Spawn,
+    Spawned,
+    ToServer,
+)
+from runwright.engine.worker.marking import ROOM
+from runwright.eventstore.events.event import ProcessIdentity
+
+#: Seconds that an interpreter has to import runwright's own code.
+_START_UP: Final = 60.0
+#: Seconds that a fork server has to end itself and everything of its own once its control socket is closed.
+_END: Final = 15.0
+_POLL: Final = 0.05
+
+
+@frozen(kw_only=True)
+class Start:
+    """How a fork server is started.
+
+    Attributes:
+        interpreter: The Python.
+        idle: How many children it keeps ready.
+        environment: What its children find in theirs.
+        afresh: Whether children are started afresh where they could be forked.
+    """
+
+    interpreter: str
+    idle: int
+    environment: Mapping[str, str]
+    afresh: bool = False
+
+
+class ForkServer:
+    """Made by `start`.
+
+    Attributes:
+        alive: Whether it can be asked for children.
+        children: Those that live, by process ID.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", control: socket.socket, rests: Callable[[], object]) -> None:
+        self.alive = True
+        self.children: dict[int, Child] = {}
+        self._rests = rests
+        self._process = process
+        self._control = control
+        self._reader = FrameReader()
+        self._ids = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[FromServer | Child | None]] = {}
+        #: The host's ends of channels that were sent to be handed over.
+        self._offered: dict[int, socket.socket] = {}
+        self._sending = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def start(cls, how: Start, rests: Callable[[], object]) -> "ForkServer":
+        """Start one and wait until it is there.
+
+        Args:
+            how: Which, and how.
+            rests: Called whenever the last of its children has exited.
+
+        Raises:
+            InterpreterUnusable: Its interpreter is none, or has not this runwright.
+        """
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        with theirs:
+            try:
+                process = await asyncio.to_thread(_exec, how, theirs)
+            except OSError:
+                ours.close()
+                raise InterpreterUnusable(how.interpreter, "it cannot be run") from None
+        server = cls(process, ours, rests)
+        greeted = server._waiting[0] = asyncio.get_running_loop().create_future()
+        server._begin(server._hear())
+        try:
+            async with asyncio.timeout(_START_UP):
+                _check(how.interpreter, await greeted)
+        except BaseException as error:
+            await server.close()
+            if isinstance(error, TimeoutError):
+                raise InterpreterUnusable(how.interpreter, "it did not start in time") from None
+            raise
+        return server
+
+    async def spawn(self) -> Child:
+        """Have a child that leads its own process session and waits for its first message.
+
+        Raises:
+            NoProcess: The system gives no process now, or the fork server is gone.
+        """
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        id = next(self._ids)
+        self._offered[id] = ours
+        with theirs:
+            child = await self._ask(id, Spawn(id=id), theirs)
+        if not isinstance(child, Child):
+            self._withdraw(id)
+            raise NoProcess
+        return child
+
+    async def orphans(self, pid: int) -> tuple[ProcessIdentity, ...]:
+        """What is left of an ended child and has no parent; nothing where the fork server is gone and cannot tell."""
+        id = next(self._ids)
+        answer = await self._ask(id, FindOrphans(id=id, pid=pid))
+        return answer.processes if isinstance(answer, Orphans) else ()
+
+    async def close(self) -> None:
+        """End it with everything of its own, and wait for that."""
+        self.alive = False
+        self._control.shutdown(socket.SHUT_RDWR)
+        try:
+            await asyncio.to_thread(self._process.wait, _END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            await asyncio.to_thread(self._process.wait)
+
+    # --- asking -----------------------------------------------------------------------------------------------
+
+    async def _ask(self, id: int, message: ToServer, channel: socket.socket | None = None) -> FromServer | Child | None:
+        """Ask; ``None`` where the server is gone."""
+        if not self.alive:
+            return None
+        answer: asyncio.Future[FromServer | Child | None] = asyncio.get_running_loop().create_future()
+        self._waiting[id] = answer
+        try:
+            await self._send(message, channel)
+            return await answer
+        except OSError:
+            return None
+        finally:
+            self._waiting.pop(id, None)
+
+    async def _send(self, message: ToServer, channel: socket.socket | None) -> None:
+        frame = encode_frame(TO_SERVER.write(message))
+        async with self._sending:
+            if channel is not None:
+                # A descriptor goes with its frame's first bytes, of which the server has always taken those before.
+                frame = frame[socket.send_fds(self._control, [frame], [channel.fileno()]) :]
+            await asyncio.get_running_loop().sock_sendall(self._control, frame)
+
+    # --- hearing ----------------------------------------------------------------------------------------------
+
+    async def _hear(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while data := await loop.sock_recv(self._control, 65536):
+                for frame in self._reader.feed(data):
+                    self._take(FROM_SERVER.read(frame))
+        except (OSError, WireError):
+            pass  # gone, or beside itself: its children are served on, and the next one comes from another
+        finally:
+            self._gone()
+
+    def _take(self, message: FromServer) -> None:
+        match message:
+            case Hello():
+                self._answer(0, message)
+            case Orphans():
+                self._answer(message.id, message)
+            case Spawned():
+                self._spawned(message)
+            case Exited():
+                self._ended(message.process.pid, message.status)
+            case never:
+                assert_never(never)
+
+    def _answer(self, id: int, message: FromServer | Child | None) -> bool:
+        """Answer whoever asked; whether anybody still waits."""
+        waiting = self._waiting.pop(id, None)
+        if waiting is None or waiting.done():
+            return False
+        waiting.set_result(message)
+        return True
+
+    def _spawned(self, message: Spawned) -> None:
+        if message.process is None:
+            self._answer(message.id, None)
+            return
+        child = Child(message.process, self._offered.pop(message.id), self.orphans)
+        self.children[child.identity.pid] = child
+        if not self._answer(message.id, child):
+            child.close()  # nobody waits for it any more: it ends by itself
+
+    def _withdraw(self, id: int) -> None:
+        offered = self._offered.pop(id, None)
+        if offered is not None:
+            offered.close()
+
+    def _ended(self, pid: int, status: int | None) -> None:
+        child = self.children.pop(pid, None)
+        if child is not None:
+            child.told_exit(status)
+            if not self.children:
+                self._rests()
+
+    def _gone(self) -> None:
+        self.alive = False
+        self._control.close()
+        for id in list(self._waiting):
+            self._answer(id, None)
+        for id in list(self._offered):
+            self._withdraw(id)
+        for child in list(self.children.values()):
+            self._begin(self._watch(child))
+
+    async def _watch(self, child: Child) -> None:
+        """Look for the end of a child that nobody tells of any more."""
+        while is_alive(child.identity):
+            await asyncio.sleep(_POLL)
+        self._ended(child.identity.pid, None)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = own_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _exec(how: Start, control: socket.socket) -> "subprocess.Popen[bytes]":
+    descriptor = control.fileno()
+    return subprocess.Popen(  # noqa: S603 (the interpreter is the project's own)
+        [
+            how.interpreter,
+            "-P",  # nothing is imported from the folder that the host happens to stand in
+            "-m",
+            "runwright.engine.worker.forkserver",
+            str(descriptor),
+            str(how.idle),
+            *(["--afresh"] if how.afresh else []),
+        ],
+        pass_fds=[descriptor],
+        env={**how.environment, RUN_MARK: ROOM},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _check(interpreter: str, greeting: FromServer | Child | None) -> None:
+    if not isinstance(greeting, Hello):
+        raise InterpreterUnusable(interpreter, "it has no runwright")
+    if greeting.version != __version__:
+        problem = f"it has runwright {greeting.version}, and this is {__version__}"
+        raise InterpreterUnusable(interpreter, problem)
+
+
+def own_environment() -> dict[str, str]:
+    """This process's own environment, for the children of its fork servers."""
+    return dict(os.environ)

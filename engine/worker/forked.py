@@ -1,0 +1,65 @@
+"""A child of the fork server: leads a process session of its own, and waits for the channel that it works for."""
+
+import atexit
+import os
+import signal
+import socket
+import sys
+from typing import Final, NoReturn
+
+from runwright.engine.worker.marking import keep_orphans
+
+#: What a child says once it leads its session.
+LEADS: Final = b"!"
+#: What comes with the channel.
+HANDED: Final = b">"
+
+
+def become_child(handover: socket.socket) -> NoReturn:
+    """Go on as a child, whether forked or started afresh; never returns.
+
+    Args:
+        handover: Where the channel comes in; its end means that nothing is left to do.
+    """
+    status = 1
+    try:
+        _leave_parent(handover.fileno())
+        handover.sendall(LEADS)
+        channel = _channel(handover)
+        if channel is None:
+            status = 0
+        else:
+            # Imported by the fork server already; here for a child that was started afresh.
+            from runwright.engine.worker.entry import serve
+
+            status = serve(channel)
+            atexit._run_exitfuncs()
+    finally:
+        # Past everything that the fork server's own frames, further up, would do on the way out.
+        os._exit(status)
+
+
+def _leave_parent(handover: int) -> None:
+    if os.getsid(0) != os.getpid():
+        os.setsid()
+    keep_orphans()
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    atexit._clear()
+    os.closerange(3, handover)
+    os.closerange(handover + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def _channel(handover: socket.socket) -> socket.socket | None:
+    told, descriptors, _, _ = socket.recv_fds(handover, 1, 1)
+    handover.close()
+    if told != HANDED or len(descriptors) != 1:
+        return None
+    channel = socket.socket(fileno=descriptors[0])
+    channel.set_inheritable(False)
+    return channel
+
+
+if __name__ == "__main__":
+    become_child(socket.socket(fileno=int(sys.argv[1])))
