@@ -8,6 +8,7 @@ from runwright.cli.failures import Refused
 from runwright.cli.hints import meant
 from runwright.cli.invocation import Invocation, find_project
 from runwright.engine.errors import AmbiguousId, NotFound
+from runwright.projections.errors import ValueUnfit
 
 if TYPE_CHECKING:
     from runwright.engine.reading.reader import Reader
@@ -101,7 +102,10 @@ def _newest(call: Invocation, store: "Reader") -> str:
     # Outside of any project folder, a run belongs to the folder it was started in.
     named = call.flags.project is not None or find_project(Path.cwd()) is not None
     for field, folder in (("project", call.project), *(() if named else (("cwd", Path.cwd()),))):
-        found = store.query("runs", where=[f"{field}={folder}"], sort=["-run_id"], limit=1).items
+        try:
+            found = store.query("runs", where=[f"{field}={folder}"], sort=["-run_id"], limit=1).items
+        except ValueUnfit:
+            continue  # no run is ever started in a folder whose name is no text
         if found:
             return str(found[0]["run_id"])
     raise NotFound("run", f"{LAST}: none was started in this project")

@@ -104,6 +104,8 @@ class LogReader:
             stream: The stream; one without events reads as empty.
             from_version: The version to begin at.
         """
+        if not _storable(stream):
+            return
         while rows := self._bounded(_IN_STREAM, _IN_STREAM.bind(stream=stream, version=from_version, most=BATCH)):
             batch = [RecordedEvent(*row) for row in rows]
             yield from batch
@@ -233,9 +235,10 @@ class LogReader:
         given: dict[str, object] = {}
         for column, values in ((events.c.type, types), (events.c.stream, streams)):
             if values is not None:
-                if not values:
+                storable = sorted(each for each in values if _storable(each))
+                if not storable:
                     return
-                names = {f"{column.name}_{number}": value for number, value in enumerate(sorted(values))}
+                names = {f"{column.name}_{number}": value for number, value in enumerate(storable)}
                 wanted = wanted.where(column.in_([bindparam(name) for name in names]))
                 given |= names
         statement = Statement.of(wanted.order_by(events.c.position).limit(bindparam("most")))
@@ -276,6 +279,15 @@ class LogReader:
             raise Forked
         if self._closed:
             raise StoreClosed
+
+
+def _storable(name: str) -> bool:
+    """Whether an event can bear a name: half of a character pair is in none, and no column can be asked for it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _size(row: Row) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 import sqlalchemy
 from attrs import frozen
 
-from runwright.eventstore.database import Statement, execute
+from runwright.eventstore.database import Row, Statement, execute
 from runwright.eventstore.values import Json, JsonObject
 from runwright.projections.errors import UnknownField, UnknownOperator, UnknownProjection, ValueUnfit
 from runwright.projections.projection import Projection, Scalar
@@ -117,7 +117,11 @@ def query_table(connection: sqlalchemy.Connection, query: Query) -> Page:
         select = select.order_by(columns[field].desc() if descends else columns[field].asc())
     select = select.order_by(*(columns[name] for name in query.projection.key_columns))
     statement = Statement.of(select.limit(query.limit + 1).offset(query.offset))
-    return _page(query, [statements.load(row) for row in execute(connection, statement)])
+    try:
+        rows: Sequence[Row] = execute(connection, statement)
+    except UnicodeEncodeError:
+        rows = ()  # half of a character pair, which no table can hold: no row has such a value
+    return _page(query, [statements.load(row) for row in rows])
 
 
 def query_rows(rows: Iterable[Any], query: Query) -> Page:
@@ -175,11 +179,21 @@ def _value(projection: Projection[Any], field: str, operator: str, text: str) ->
     if operator == "~":
         if kind is not str:
             raise ValueUnfit(projection.name, field, "no pattern, for it is no text")
-        return text
+        return _text(text, projection, field)
+    if kind is str:
+        return _text(text, projection, field)
     try:
         return _READERS[kind](text, field)
     except (ValueError, KeyError, OverflowError):
         raise ValueUnfit(projection.name, field, _EXPECTED.get(kind, "another value")) from None
+
+
+def _text(text: str, projection: Projection[Any], field: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueUnfit(projection.name, field, "text; half of a character pair is none") from None
+    return text
 
 
 def _integer(text: str, field: str) -> int:
@@ -195,7 +209,6 @@ def _integer(text: str, field: str) -> int:
 
 
 _READERS: Final[Mapping[type, Callable[[str, str], Scalar]]] = {
-    str: lambda text, _: text,
     int: _integer,
     bool: lambda text, _: _TRUTHS[text.lower()],
     float: lambda text, _: float(text),

@@ -30,6 +30,7 @@ from runwright.engine.transitions.presence import Presence
 from runwright.engine.transitions.replayed import before_last_visit
 from runwright.engine.transitions.session import SessionUnit, view_unit
 from runwright.engine.transitions.trees import Trees
+from runwright.engine.transitions.wording import check_texts
 from runwright.engine.transitions.worker import NEEDS_ID, WorkerUnit
 from runwright.eventstore.envelope import ANY, Head
 from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
@@ -87,6 +88,8 @@ class Transitions:
         Returns:
             The run it acted on or made, as the value of `Applied` or `Adopted`.
         """
+        if (unfit := check_texts(command, caller)) is not None:
+            return _answered(unfit)
         try:
             receipts.check(caller)
             fingerprint = receipts.fingerprint(self._receipts_key, command)
@@ -126,6 +129,8 @@ class Transitions:
             command: What.
             actor: Who is said to cause it; the session itself by default.
         """
+        if (unfit := check_texts(command)) is not None:
+            return _answered(unfit)
         unit = SessionUnit(
             command,
             epoch=new_id(self._clock.now(), self._random),

@@ -37,6 +37,15 @@ MISTAKES: tuple[tuple[str, ...], ...] = (
     ("wait",), ("pause", "zzzz"), ("cancel", "zzzz"), ("resume", "zzzz"),
     ("resolve", "zzzz", "done", "--reason", "x"), ("resolve", "aaaa", "maybe", "--reason", "x"),
     ("answer", "\udcff", "1"), ("effect", "\udcff"), ("status", "\udcff"),
+    ("query", "runs", "--where", "session=\udcff"), ("query", "runs", "--where", "workflow~\udcff*"),
+    ("query", "runs", "--where", "steps=\udcff"), ("query", "runs", "--where", "\udcff=1"),
+    ("query", "runs", "--sort", "\udcff"), ("query", "\udcff"), ("status", "--session", "\udcff"),
+    ("status", "--session", "../x"), ("restart", "@last", "--at", "\udcff"),
+    ("start", "sample", "t", "--session", "\udcff"), ("start", "sample", "t", "--key", "\udcff"),
+    ("runs", "--project", "\udcff"), ("events", "--type", "\udcff"),
+    ("output", "@last", "\udcff"), ("logs", "@last", "\udcff"), ("show", "@last", "\udcff"),
+    ("requests", "\udcff"), ("replay", "\udcff"),
+    ("log", "export", "\udcff"), ("log", "redact", "\udcff", "--reason", "x"), ("wait", "\udcff"),
     ("runs", "--project", "/nowhere"), ("runs", "--home", ""),
 )  # fmt: skip
 
@@ -125,6 +134,14 @@ def test_bad_input_is_a_sentence(cli: CommandLine) -> None:
         assert set(failure) == {"code", "message", "hint"}
         assert failure["message"].endswith((".", "!", "?", ":"))
         assert cli("log", "head").out == head, line
+
+
+def test_a_word_that_no_text_holds_changes_no_run(cli: CommandLine) -> None:
+    """Half of a character pair, as a terminal hands on a byte that is no UTF-8: refused by name where it is kept."""
+    cli("start", "sample", "t")
+    assert "reason holds half of a character pair" in cli("cancel", "@last", "--reason", "\udcff", code=2).err
+    assert cli("status", "@last", "--json").document["status"] == "queued"
+    assert cli("runs", "--workflow", "\udcff").err == "No runs.\n"
 
 
 def test_json_is_one_document_whatever_happens(cli: CommandLine) -> None:

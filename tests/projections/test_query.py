@@ -9,7 +9,7 @@ from runwright.eventstore.reader import LogReader
 from runwright.projections.answer import answer, askable
 from runwright.projections.control.registry import CONTROL
 from runwright.projections.errors import UnknownField, UnknownOperator, UnknownProjection, ValueUnfit
-from runwright.projections.query import describe, plan, query_rows, query_table
+from runwright.projections.query import Condition, Query, describe, plan, query_rows, query_table
 from runwright.projections.replay import replay_log
 from support.projected import held, tell
 from support.told import completed, started
@@ -44,6 +44,21 @@ CASES = [
     ("runs", ["created_at<2001-01-01T00:00:00+02:00"], [], []),
     ("queue", ["state=parked", "reason = waiting"], [], ["r3"]),
 ]
+
+
+def test_what_no_column_holds_is_found_nowhere_and_refused_where_somebody_wrote_it(reader: LogReader) -> None:
+    """Half of a character pair: a filter of ours finds nothing, one that was typed is told."""
+    (runs,) = [each for each in CONTROL if each.name == "runs"]
+    query = Query(projection=runs, where=(Condition("workflow", "=", "\udcff"),))
+    with reader.snapshot() as moment:
+        assert query_table(moment.connection, query).items == []
+    assert query_rows(replay_log(reader).find(runs), query).items == []
+    for condition in ("workflow=\udcff", "workflow!=\udcff", "workflow~\udcff*", "session=\udcff", "steps=\udcff"):
+        with pytest.raises(ValueUnfit):
+            plan(CONTROL, "runs", where=[condition])
+    assert list(reader.read("run/\udcff")) == []
+    assert list(reader.read_all(types={"\udcff"})) == []
+    assert {each.stream for each in reader.read_all(streams={"run/\udcff", "run/r1"})} == {"run/r1"}
 
 
 @pytest.mark.parametrize(("name", "where", "sort", "expected"), CASES)
