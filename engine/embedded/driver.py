@@ -13,6 +13,7 @@ from runwright.engine.commands.host import ClaimRun, RecordExit
 from runwright.engine.commands.worker import Authority, ExitWorker, FailRun, ParkRun, WorkerTransition
 from runwright.engine.decisions.run_command import check_command
 from runwright.engine.embedded.catalog import Driven
+from runwright.engine.embedded.folders import make_folders
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.state import fresh_state, read_launch, read_state
 from runwright.engine.errors import SourceChanged
@@ -150,7 +151,7 @@ class Driver:
         folder = self._holder.home.run_folder(run_id)
         scratch = folder / "scratch"
         # On a disk that is being synced this takes as long as a commit, and the loop has other runs to carry.
-        lacking = await in_thread(run_id, _make_folders, folder.parent, folder, scratch)
+        lacking = await in_thread(run_id, make_folders, folder.parent, folder, scratch)
         began = False
         if queued is not None:
             state = fresh_state(queued, scratch)
@@ -232,19 +233,6 @@ async def _end_launch(port: TransactingPort, began: bool, reason: str, code: str
     if not began:
         end = FailRun(outcome="failed", code=code, phase="load", message=message)
     await port.transact([end, ExitWorker(outcome="failed", phase="load", code=code)])
-
-
-def _make_folders(*folders: Path) -> str | None:
-    """Make a run's folders; answer what is in the way."""
-    for each in folders:
-        try:
-            each.mkdir(0o700)
-        except FileExistsError:
-            if not each.is_dir():
-                return f"{each} has to be a folder, and is none: move it aside."
-        except OSError as error:
-            return f"The folder {each} cannot be made: {error.strerror or type(error).__name__}."
-    return None
 
 
 def _cause(error: Exception) -> str:

@@ -15,7 +15,7 @@ from runwright.engine.embedded.presentation import Presenting
 from runwright.engine.embedded.scheduler import Scheduler
 from runwright.engine.embedded.timers import Timers
 from runwright.engine.embedded.watch import Watch
-from runwright.engine.errors import AgentMissing
+from runwright.engine.errors import PreflightError
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.tasks import own_task
@@ -233,11 +233,11 @@ class Driving:
         """Whether somebody here can carry out a run that may go on."""
         try:
             return self._launcher.takes(run)
-        except AgentMissing as error:
+        except PreflightError as error:
             self.background(self._park(run, error), f"park {run.run_id}")
             return False
 
-    async def _park(self, run: RunRow, error: AgentMissing) -> None:
+    async def _park(self, run: RunRow, error: PreflightError) -> None:
         """Say in the log that nobody here can drive the run; one that never started keeps its place in the queue."""
         if run.started_at is None:
             return

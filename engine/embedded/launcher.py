@@ -50,7 +50,7 @@ class Launcher(Protocol):
         """Whether an eligible run can be launched here now: it was taken, or needs nobody to ask for it.
 
         Raises:
-            AgentMissing: It would be, and an executor that it asks is not here.
+            PreflightError: It would be, and an executor or a variable that it needs is not here.
         """
         ...
 

@@ -19,10 +19,11 @@ from runwright.engine.errors import NotFound, PreflightError
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.execution.port import RunState
 from runwright.engine.host.launching import Needs, Plan, folder_of
-from runwright.engine.host.limits import BEAT, RECORD_PAUSE, RECORD_TRIES, TERM_GRACE
+from runwright.engine.host.limits import BEAT, EXIT_GRACE, RECORD_PAUSE, RECORD_TRIES, SPAWN_PAUSE, TERM_GRACE
 from runwright.engine.host.provisioning import Provisioning
 from runwright.engine.host.refusing import ended, refuse, say
 from runwright.engine.host.supervision import Channel, Supervision, Verdict
+from runwright.engine.host.unusable import NoProcess
 from runwright.engine.identity import new_id
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import Adopted, Applied
@@ -57,6 +58,10 @@ class Child(Channel, Protocol):
         """End it with everything it started: SIGTERM, ``grace`` seconds, SIGKILL; whether nothing is left of it."""
         ...
 
+    async def exited(self) -> int | None:
+        """Wait until its process exited by itself; answers its status, where somebody could tell."""
+        ...
+
     async def ended(self) -> None:
         """Wait until nothing is left of it, however long that takes."""
         ...
@@ -73,6 +78,7 @@ class Children(Protocol):
 
         Raises:
             PreflightError: That Python cannot be used.
+            NoProcess: The system gives no process now.
         """
         ...
 
@@ -164,11 +170,21 @@ class WorkerLauncher:
         plan = await asyncio.to_thread(self._plan, run_id) if queued is None else Plan.of_queued(queued)
         try:
             provisions = self._provisioning.of(run_id, plan.needs, plan.project)
-            child = await self._children.spawn(plan.interpreter)
+            child = await self._spawn(plan.interpreter)
         except PreflightError as error:
             await refuse(self._holder, self._bridge, plan, error)
             return None
-        return await self._carry(child, plan, queued, provisions)
+        return None if child is None else await self._carry(child, plan, queued, provisions)
+
+    async def _spawn(self, interpreter: str | None) -> Child | None:
+        """Have a child, as soon as the system gives one; ``None`` where this host stops meanwhile."""
+        while not self._stopping:
+            try:
+                return await self._children.spawn(interpreter)
+            except NoProcess:
+                _log.warning("the system gives no process for a worker now")
+            await asyncio.sleep(SPAWN_PAUSE)
+        return None
 
     def _plan(self, run_id: str) -> Plan:
         with moment_of(self._holder.log) as moment:
@@ -272,6 +288,9 @@ class WorkerLauncher:
         verdict: Verdict,
     ) -> str | None:
         """See the end of a child, and only then have it recorded."""
+        if verdict.outcome is None:
+            # It said all there is to say, and exits in its own time.
+            await asyncio.wait({own_task(child.exited())}, timeout=EXIT_GRACE)
         gone = await child.end(TERM_GRACE)
         authority = await claiming
         if authority is None:

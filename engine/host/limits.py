@@ -50,3 +50,6 @@ STORE_PAUSE: Final = 0.5
 #: to the next one after so many.
 RECORD_PAUSE: Final = 1.0
 RECORD_TRIES: Final = 5
+
+#: Seconds between two tries to have a process while the system gives none.
+SPAWN_PAUSE: Final = 1.0
