@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
-from attrs import frozen
+from attrs import fields, frozen
 
 from runwright.engine.authoring.errors import DefinitionError
 from runwright.engine.errors import AgentMissing
@@ -71,6 +71,11 @@ class ProgramFacts:
     executors: Mapping[str, str]
     max_steps: int
 
+    @property
+    def bare(self) -> "ProgramFacts":
+        """The facts alone, without the code that a process may have beside them."""
+        return ProgramFacts(**{each.name: getattr(self, each.name) for each in fields(ProgramFacts)})
+
     def carries(self, run: RunRow | Wanted) -> bool:
         """Whether a run stands on exactly this definition and these sources."""
         return (run.definition, run.sources) == (self.definition, self.sources)
@@ -110,18 +115,48 @@ def executors_of(definition: Definition) -> dict[str, str]:
 
 
 @frozen(kw_only=True)
+class InputField:
+    """One field of an input as somebody typed it: a text that takes the declared type, or JSON."""
+
+    key: str
+    text: str
+    is_json: bool = False
+
+
+@frozen(kw_only=True)
+class Typed:
+    """What somebody typed for a start, and only the workflow's code can judge.
+
+    Attributes:
+        fields: Fields of the input, in order.
+        task: The text that fills the input's field ``task``.
+        agents: Executors that were named for this very start: each has to be asked for by a node.
+    """
+
+    fields: tuple[InputField, ...] = ()
+    task: str | None = None
+    agents: tuple[str, ...] = ()
+
+
+#: Nothing: the input is whole, and every executor is only there in case it is asked for.
+UNTYPED: Final = Typed()
+
+
+@frozen(kw_only=True)
 class Starting:
     """A start that is to be checked.
 
     Attributes:
         wanted: The program.
         run_id: The new run's ID.
-        agents: The kind of each executor that the run has, by name.
+        agents: The kind of each executor that the run can have, by name.
+        typed: What was typed for it, beside the input.
     """
 
     wanted: Wanted
     run_id: str
     agents: Mapping[str, str]
+    typed: Typed = UNTYPED
 
 
 @frozen(kw_only=True)
