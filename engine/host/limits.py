@@ -53,3 +53,9 @@ RECORD_TRIES: Final = 5
 
 #: Seconds between two tries to have a process while the system gives none.
 SPAWN_PAUSE: Final = 1.0
+
+#: Seconds for one answer about a workflow's code: loading it, and the thirty that a presentation function may take.
+RESOLVE: Final = START_UP + 30.0
+
+#: Questions about code that are asked at once; more wait in line.
+RESOLVERS: Final = 4

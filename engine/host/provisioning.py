@@ -1,6 +1,6 @@
 """What was handed over for runs, in memory only: how their executors are started, and values of variables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +49,12 @@ class Provisioning:
         specs = {**settled, **self.handed(run_id).agents}
         return {name: _kind(spec) for name, spec in specs.items()}
 
+    def variables(self, run_id: str | None, names: Sequence[str]) -> dict[str, str]:
+        """The values of the variables that are known here."""
+        env = {name: self._environment[name] for name in names if name in self._environment}
+        env.update({} if run_id is None else self.handed(run_id).env)
+        return env
+
     def of(self, run_id: str, needs: Needs, project: Path) -> Provisions:
         """Everything that a run needs.
 
@@ -59,8 +65,7 @@ class Provisioning:
         agents = dict(handed.agents)
         if not agents.keys() >= set(needs.agents):
             agents = {**self._settled(project), **agents}
-        env = {name: self._environment[name] for name in needs.variables if name in self._environment}
-        env.update(handed.env)
+        env = self.variables(run_id, needs.variables)
         lacking_agents = tuple(name for name in needs.agents if name not in agents)
         lacking = tuple(name for name in needs.variables if name not in env)
         if lacking_agents or lacking:

@@ -1,5 +1,7 @@
 """Every message of a worker's channel, and of a resolver's, as a class."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -39,12 +41,16 @@ class Ask:
     """One question about a workflow, to a resolver.
 
     Attributes:
-        question: Its name; see `runwright.engine.worker.questions`.
-        payload: What is asked; may be private.
+        question: What is asked, as `runwright.engine.embedded.remote_code` writes it; may be private.
+        cwd: The folder to ask it in.
+        user: The user's configuration folder, which may hold workflows.
+        environment: The variables of ``pass_env``; private, and in memory only.
     """
 
-    question: str
-    payload: JsonObject = field(repr=False)
+    question: JsonObject = field(repr=False)
+    cwd: Path
+    user: Path | None = None
+    environment: Mapping[str, str] = field(factory=dict[str, str], repr=False)
 
 
 FromHost: TypeAlias = Launch | Command | Answer | Stop | Ask
@@ -115,19 +121,13 @@ class Resolved:
 
 @frozen(kw_only=True)
 class Unresolved:
-    """Why a resolver has no answer.
+    """A resolver has no answer, not even a refusal.
 
     Attributes:
-        code: The stable code.
-        message: The safe sentence.
-        hint: The next step.
-        facts: What the error's own class knows besides, as JSON.
+        problem: What stopped it, in words that hold no private value.
     """
 
-    code: str
-    message: str
-    hint: str
-    facts: JsonObject = field(factory=dict)
+    problem: str
 
 
 FromWorker: TypeAlias = SayReady | Transact | Renew | Exiting

@@ -1,19 +1,21 @@
 """Answers one question about a workflow's code; a refusal is an answer, too."""
 
 import asyncio
+import os
+from contextlib import suppress
 
-from runwright.engine.errors import EngineError
+from runwright.engine.embedded.catalog import Catalog
+from runwright.engine.embedded.local_code import LocalCode
+from runwright.engine.embedded.remote_code import reply_to
 from runwright.engine.worker.messages import Ask, Resolved, Unresolved
-from runwright.engine.worker.questions import QUESTIONS
-from runwright.eventstore.errors import StoreError
 
 
 def resolve(ask: Ask) -> Resolved | Unresolved:
     """Answer, or say safely why there is no answer."""
-    question = QUESTIONS.get(ask.question)
-    if question is None:
-        return Unresolved(code="unsupported", message="It cannot answer that.", hint="restart the host")
+    os.environ.update(ask.environment)
+    with suppress(OSError):  # a folder that is gone fails what needs it
+        os.chdir(ask.cwd)
     try:
-        return Resolved(answer=asyncio.run(question(ask.payload)))
-    except (EngineError, StoreError) as error:
-        return Unresolved(code=error.code, message=error.message, hint=error.hint)
+        return Resolved(answer=asyncio.run(reply_to(LocalCode(Catalog(user=ask.user)), ask.question)))
+    except Exception as error:  # noqa: BLE001 - whatever the user's modules do, the host has to hear of it
+        return Unresolved(problem=f"it raised {type(error).__name__}")

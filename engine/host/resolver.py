@@ -1,0 +1,94 @@
+"""Asking about workflows' code in children of the host: it is never loaded in the host itself."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+from runwright.engine.embedded.code import Wanted
+from runwright.engine.embedded.remote_code import RemoteCode
+from runwright.engine.errors import ActivationFailed
+from runwright.engine.host.launcher import Child, Children
+from runwright.engine.host.limits import RESOLVE, RESOLVERS, TERM_GRACE
+from runwright.engine.host.provisioning import Provisioning
+from runwright.engine.host.unusable import NoProcess
+from runwright.engine.tasks import own_task
+from runwright.engine.wire.errors import WireError
+from runwright.engine.worker.messages import Ask, Resolved, Unresolved
+from runwright.eventstore.values import JsonObject
+
+_log = logging.getLogger("runwright.host")
+
+
+class Resolvers:
+    """Takes each question to a child of its own, a few at once.
+
+    Args:
+        children: Where children come from.
+        provisioning: What was handed over for runs.
+        user: The user's configuration folder, which may hold workflows.
+    """
+
+    def __init__(self, children: Children, provisioning: Provisioning, *, user: Path | None) -> None:
+        self._children = children
+        self._provisioning = provisioning
+        self._user = user
+        self._places = asyncio.Semaphore(RESOLVERS)
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def carry(self, wanted: Wanted, question: JsonObject) -> JsonObject:
+        """Have a question answered where the program's code can be loaded.
+
+        Raises:
+            InterpreterUnusable: The interpreter that it needs cannot be used.
+            ActivationFailed: There is no answer: whoever was asked vanished, or took too long.
+        """
+        await self._places.acquire()
+        try:
+            child = await self._children.spawn(wanted.interpreter)
+        except NoProcess:
+            self._places.release()
+            raise ActivationFailed("starting a process for it") from None
+        except BaseException:
+            self._places.release()
+            raise
+        try:
+            return await self._answer(child, wanted, question)
+        finally:
+            ending = own_task(self._end(child))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+    async def close(self) -> None:
+        """Wait until no child is left."""
+        while self._ending:
+            await asyncio.wait(self._ending)
+
+    async def _answer(self, child: Child, wanted: Wanted, question: JsonObject) -> JsonObject:
+        environment = self._provisioning.variables(wanted.run_id, wanted.pass_env)
+        ask = Ask(question=question, cwd=wanted.cwd, user=self._user, environment=environment)
+        try:
+            async with asyncio.timeout(RESOLVE):
+                await child.send(ask)
+                answer = await child.receive()
+        except TimeoutError:
+            raise ActivationFailed(f"loading it within {RESOLVE:.0f} seconds") from None
+        except (OSError, WireError):
+            answer = None
+        match answer:
+            case Resolved():
+                return answer.answer
+            case Unresolved():
+                _log.warning("a question about a workflow has no answer: %s", answer.problem)
+        raise ActivationFailed("loading it in a process of its own")
+
+    async def _end(self, child: Child) -> None:
+        try:
+            if not await child.end(TERM_GRACE):
+                _log.error("a process that loaded a workflow cannot be ended")
+        finally:
+            self._places.release()
+
+
+def hosted_code(resolvers: Resolvers) -> RemoteCode:
+    """What an engine asks that loads no code itself; a `Code`."""
+    return RemoteCode(resolvers.carry)
