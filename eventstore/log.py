@@ -15,7 +15,7 @@ from runwright.eventstore import chain, connected, filesystem, identity, opening
 from runwright.eventstore.envelope import NEW, Head
 from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreMissing
 from runwright.eventstore.events.log import LogCreated
-from runwright.eventstore.follow import Signal, Subscription
+from runwright.eventstore.follow import News, Signal, Subscription
 from runwright.eventstore.home import Home
 from runwright.eventstore.lock import StoreLock
 from runwright.eventstore.materializer import Materializer
@@ -240,6 +240,11 @@ class EventLog(LogReader):
         """Follow the log: everything after a position, then what commits, until either is closed."""
         self._check_usable()
         return Subscription(after, self.batches, self._signal)
+
+    @property
+    def news(self) -> News:
+        """Tells of commits, for whoever only has to know that there were some."""
+        return self._signal
 
     def close(self) -> None:
         """Commit what waits, close the store and give it back; twice does no harm.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, cast
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast
 
 from runwright.engine.client import calls, following
 from runwright.engine.client.asking import Ask, Document, Steps, answered
@@ -56,6 +56,7 @@ class AsyncClient:
         self._line: AsyncLine | None = None
         self._dialling = asyncio.Lock()
         self._calls = 0
+        self._subscriptions: set[AsyncSubscription[Any]] = set()
 
     @classmethod
     async def connect(
@@ -75,8 +76,12 @@ class AsyncClient:
         return None if self._line is None else self._line.hello.epoch
 
     async def close(self) -> None:
-        """Close the connection; twice does no harm."""
-        self._drop()
+        """Close the connection, and end the subscriptions; twice does no harm."""
+        line, self._line = self._line, None
+        if line is not None:
+            await line.close()
+        for each in list(self._subscriptions):
+            await each.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -215,10 +220,13 @@ class AsyncClient:
                 self._line = await self.dial()
             return self._line
 
-    def _drop(self) -> None:
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+    def keep(self, subscription: "AsyncSubscription[Any]") -> None:
+        """End a subscription with the client."""
+        self._subscriptions.add(subscription)
+
+    def forget(self, subscription: "AsyncSubscription[Any]") -> None:
+        """It has ended by itself."""
+        self._subscriptions.discard(subscription)
 
 
 class AsyncSubscription(Generic[T]):
@@ -235,6 +243,7 @@ class AsyncSubscription(Generic[T]):
         self._call_id = ""
         self._ready: list[T] = []
         self._ended = False
+        client.keep(self)
 
     @property
     def position(self) -> int:
@@ -251,7 +260,7 @@ class AsyncSubscription(Generic[T]):
                 await self._advance()
                 patience = None
             except Lost as lost:
-                self._drop()
+                await self._drop()
                 patience = patience or self._client.patient()
                 await asyncio.sleep(patience.delay(str(lost)))
         if not self._ready:
@@ -261,7 +270,8 @@ class AsyncSubscription(Generic[T]):
     async def close(self) -> None:
         """End it; twice does no harm."""
         self._ended = True
-        self._drop()
+        await self._drop()
+        self._client.forget(self)
 
     async def __aenter__(self) -> Self:
         return self
@@ -274,10 +284,10 @@ class AsyncSubscription(Generic[T]):
             await self._begin()
             return
         event = await self._line.event(self._call_id)
-        if event.kind != "end":
+        if event.kind == "end":
+            await self._end(event)
+        else:
             self._ready += self._followed.take(event)
-            return
-        self._end(event)
 
     async def _begin(self) -> None:
         self._line = await self._client.dial()
@@ -288,17 +298,16 @@ class AsyncSubscription(Generic[T]):
             raise Lost("the store is unavailable")
         self._ready += self._followed.begun(answered(reply))
 
-    def _end(self, event: Event) -> None:
+    async def _end(self, event: Event) -> None:
         failure = following.ending(event)
         if failure is None:
-            self._ended = True
-            self._drop()
+            await self.close()
         elif following.goes_on(failure):
             raise Lost(failure.code)
         else:
             raise error_of(failure)
 
-    def _drop(self) -> None:
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+    async def _drop(self) -> None:
+        line, self._line = self._line, None
+        if line is not None:
+            await line.close()

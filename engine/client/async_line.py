@@ -1,6 +1,7 @@
 """One connection to a host, on a loop: many calls at once, each with its own reply and its own events."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 from runwright import __version__
@@ -78,7 +79,7 @@ class AsyncLine:
         try:
             line.hello = await line._greet()
         except BaseException:
-            line.close()
+            await line.close()
             raise
         line._task = asyncio.create_task(line._listen(), name="runwright-client")
         return line
@@ -134,8 +135,16 @@ class AsyncLine:
         if self._task is not None:
             await asyncio.wait({self._task})
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close it; twice does no harm."""
+        self.drop()
+        if self._task is not None:
+            await asyncio.wait({self._task})
+        with suppress(OSError):
+            await self._writer.wait_closed()
+
+    def drop(self) -> None:
+        """Close it without waiting until it is."""
         if self._task is not None:
             self._task.cancel()
         self._writer.close()

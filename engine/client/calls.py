@@ -41,10 +41,13 @@ def run_start(
     input: Json,
     *,
     cwd: str | Path,
+    fields: Sequence[tuple[str, str, bool]] = (),
+    task: str | None = None,
     project: str | Path | None = None,
     interpreter: str | None = None,
     session: str | None = None,
     agents: Mapping[str, str] | None = None,
+    spare_agents: Mapping[str, str] | None = None,
     pass_env: Mapping[str, str] | None = None,
     key: str | None = None,
 ) -> Steps[Applied[str] | Adopted[str]]:
@@ -54,21 +57,26 @@ def run_start(
         workflow: A file, a name or an import path.
         input: Its input as JSON.
         cwd: The folder that it works in, and that the workflow is named from.
+        fields: Fields of the input as somebody typed them: the key, the text, and whether that is JSON.
+        task: A text for the input's field ``task``.
         project: The project's folder; ``None`` for the one that the workflow stands in.
         interpreter: The Python that runs its code.
         session: The conversation that starts it.
-        agents: Its executors: how each is reached, by name.
+        agents: Its executors: how each is reached, by name; a node has to ask for each.
+        spare_agents: Executors that are there in case a node asks for them.
         pass_env: Variables that its code gets, with their values.
         key: The idempotency key; one of its own by default.
     """
     payload: JsonObject = {
         "workflow": workflow,
         "input": input,
+        "fields": [{"key": key, "text": text, "is_json": is_json} for key, text, is_json in fields],
+        "task": task,
         "cwd": str(cwd),
         "project": _text(project),
         "interpreter": interpreter,
         "session": session,
-        "agents": _agents(agents),
+        "agents": [*_agents(agents), *_agents(spare_agents, spare=True)],
         "pass_env": dict(pass_env or {}),
     }
     return commanded(Ask(operation="run.start", payload=payload, keyed=True, key=key))
@@ -305,8 +313,8 @@ def host_stop(*, grace: float | None = None) -> Steps[Document]:
     return asked(Ask(operation="host.stop", payload={"grace": grace}, again=False))
 
 
-def _agents(agents: Mapping[str, str] | None) -> list[Json]:
-    return [{"name": name, "spec": spec} for name, spec in sorted((agents or {}).items())]
+def _agents(agents: Mapping[str, str] | None, *, spare: bool = False) -> list[Json]:
+    return [{"name": name, "spec": spec, "spare": spare} for name, spec in sorted((agents or {}).items())]
 
 
 def _text(path: str | Path | None) -> str | None:

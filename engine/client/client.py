@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Concatenate, Final, Generic, ParamSpec, Self, TypeVar, cast
+from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, cast
 
 from runwright.engine.client import calls, following
 from runwright.engine.client.asking import Ask, Document, Steps, answered
@@ -58,6 +58,7 @@ class Client:
         self._line: Line | None = None
         self._lock = threading.RLock()
         self._calls = 0
+        self._subscriptions: set[Subscription[Any]] = set()
 
     @classmethod
     def connect(
@@ -88,11 +89,10 @@ class Client:
         return None if self._line is None else self._line.hello.epoch
 
     def close(self) -> None:
-        """Close the connection; twice does no harm."""
-        with self._lock:
-            if self._line is not None:
-                self._line.close()
-                self._line = None
+        """Close the connection, and end the subscriptions; twice does no harm."""
+        self._drop()
+        for each in list(self._subscriptions):
+            each.close()
 
     def __enter__(self) -> Self:
         return self
@@ -159,7 +159,7 @@ class Client:
             while line is not None and line.receive(timeout) is not None:
                 pass
         except Lost:
-            self.close()
+            self._drop()
             return True
         return line is None
 
@@ -209,6 +209,20 @@ class Client:
         """How long something that was lost is tried again from now on."""
         return Patience(self.home, self._patience)
 
+    def keep(self, subscription: "Subscription[Any]") -> None:
+        """End a subscription with the client."""
+        self._subscriptions.add(subscription)
+
+    def forget(self, subscription: "Subscription[Any]") -> None:
+        """It has ended by itself."""
+        self._subscriptions.discard(subscription)
+
+    def _drop(self) -> None:
+        with self._lock:
+            if self._line is not None:
+                self._line.close()
+                self._line = None
+
     def _asked(self, ask: Ask) -> Reply:
         """Try until there is a reply that lasts; a command keeps its key."""
         if ask.keyed and ask.key is None:
@@ -219,14 +233,14 @@ class Client:
                 with self._lock:
                     reply = self._tried(self.call_of(ask))
             except Lost as lost:
-                self.close()
+                self._drop()
                 if not ask.again:
                     raise HostUnavailable(self.home, str(lost)) from None
                 patience.sleep(str(lost))
                 continue
             except BaseException:
                 # A reply may still come, for a call that nobody waits for any more.
-                self.close()
+                self._drop()
                 raise
             if not (ask.again and is_passing(reply) and patience.left):
                 return reply
@@ -258,6 +272,7 @@ class Subscription(Generic[T]):
         self._closed = False
         self._ended = False
         self._patience: Patience | None = None
+        client.keep(self)
 
     @property
     def position(self) -> int:
@@ -298,6 +313,7 @@ class Subscription(Generic[T]):
         """End it; twice does no harm."""
         self._closed = True
         self._drop()
+        self._client.forget(self)
 
     def __enter__(self) -> Self:
         return self

@@ -79,7 +79,8 @@ def error_of(failure: Failure) -> Exception:
     error: Any = cls.__new__(cls)
     error.args = (f"{failure.message} {failure.hint}" if issubclass(cls, StoreError) else failure.message,)
     for name, value in failure.facts.items():
-        setattr(error, name, _revived(value))
+        if name.isidentifier() and not name.startswith("_") and not hasattr(cls, name):
+            setattr(error, name, _revived(value))
     error.message = failure.message
     if getattr(error, "hint", None) != failure.hint:
         error.hint = failure.hint

@@ -25,7 +25,7 @@ class EventRead:
     at: str = of(TIME)
     actor: str = of(Name(200))
     generation: int | None = of(Maybe(Whole()))
-    command: str | None = of(Maybe(ID))
+    command: str | None = of(Maybe(Name(200)))
     data: JsonObject = of(AnyObject(64 * 1024))
     hash: str = of(HASH)
     erased: bool = of(Truth())

@@ -10,6 +10,8 @@ PROTOCOL: Final = "runwright.client.v1"
 INLINE: Final = 16 * 1024
 #: Bytes of a part of a value, before they are written as base64.
 PART: Final = 512 * 1024
+#: The most bytes of a call in parts: a value of 16 MiB and what stands around it.
+MAX_CALL: Final = 17 * 1024 * 1024
 #: Items of a page or of one event frame, and bytes after which it takes no more.
 MOST_ITEMS: Final = 256
 PAGE_BYTES: Final = 256 * 1024

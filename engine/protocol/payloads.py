@@ -34,10 +34,17 @@ class Nothing:
 
 @frozen(kw_only=True)
 class AgentSpec:
-    """An executor of agent and choose nodes: its name, and how it is reached (``cmd:PROGRAM ARGUMENTS``)."""
+    """An executor of agent and choose nodes.
+
+    Attributes:
+        name: Its name.
+        spec: How it is reached: ``cmd:PROGRAM ARGUMENTS``.
+        spare: Whether it is only there in case a node asks for it; of the others each has to be asked for.
+    """
 
     name: str = of(WORD)
     spec: str = of(Name(8 * 1024))
+    spare: bool = of(Truth(), default=False)
 
 
 @frozen(kw_only=True)
@@ -67,12 +74,23 @@ class WorkflowCheck:
 
 
 @frozen(kw_only=True)
+class FieldTyped:
+    """One field of an input as somebody typed it: a text that takes the declared type, or the text of JSON."""
+
+    key: str = of(Prose(4 * 1024))
+    text: str = of(Prose(MAX_INPUT))
+    is_json: bool = of(Truth(), default=False)
+
+
+@frozen(kw_only=True)
 class RunStart:
     """Queue a run durably.
 
     Attributes:
         workflow: A file, a name or an import path.
         input: Its input.
+        fields: Fields that are put into the input, in order; each takes its declared type.
+        task: A text for the input's field ``task``; ``null`` for none.
         cwd: The folder that the run works in, and that the workflow is named from.
         project: The project's folder; ``null`` for the one that the workflow stands in.
         interpreter: The Python that runs its code; ``null`` for the host's own.
@@ -83,6 +101,8 @@ class RunStart:
 
     workflow: str = of(REFERENCE)
     input: Json = of(AnyJson(MAX_INPUT))
+    fields: tuple[FieldTyped, ...] = of(Many(Part(FieldTyped), 1024), default=())
+    task: str | None = of(Maybe(Prose(MAX_INPUT)), default=None)
     cwd: str = of(PATH)
     project: str | None = of(Maybe(PATH), default=None)
     interpreter: str | None = of(Maybe(PATH), default=None)

@@ -18,10 +18,13 @@ def read_log(path: Path, node: str | None = None) -> Iterator[str]:
     with file:
         for line in file:
             text = line.rstrip("\n")
-            if node is None or _source(text) == node:
+            if node is None or source_of(text) == node:
                 yield text
 
 
-def _source(line: str) -> str:
-    """``2026-01-02T03:04:05.678Z docs/inspect WARNING: text``: a logger's level stands behind the node."""
+def source_of(line: str) -> str:
+    """Which node or logger wrote a line.
+
+    ``2026-01-02T03:04:05.678Z docs/inspect WARNING: text``: a logger's level stands behind the node.
+    """
     return line.partition(" ")[2].partition(":")[0].partition(" ")[0]

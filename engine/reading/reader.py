@@ -14,7 +14,7 @@ from runwright.engine.reading.moment import is_held, moment_of
 from runwright.engine.reading.pages import RowsPage, RunsPage
 from runwright.engine.reading.requests import Request, read_requests
 from runwright.engine.reading.status import Status
-from runwright.engine.reading.values import effect_values, node_output, read_sources, run_output
+from runwright.engine.reading.values import Stored, effect_values, node_output, read_sources, run_output
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.follow import Subscription
 from runwright.eventstore.log import LogReader
@@ -172,6 +172,10 @@ class Reader:
             NotFound: There is no such run, or no such output.
             OutputRedacted: It was erased.
         """
+        return self.stored_output(run_id, node, visit).value
+
+    def stored_output(self, run_id: str, node: str | None = None, visit: int | None = None) -> Stored:
+        """The same with the position of the event that holds it; raises as `output`."""
         if visit is None:
             # A continuation holds what the runs before it reached.
             run_id = self.last_of_chain(run_id)

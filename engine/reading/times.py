@@ -23,3 +23,15 @@ def rfc3339(at: datetime | None) -> str | None:
 def rfc3339_us(us: int | None) -> str | None:
     """The same from UTC microseconds."""
     return rfc3339(moment_or_none(us))
+
+
+def microseconds(text: str) -> int:
+    """UTC microseconds of a time in RFC 3339.
+
+    Raises:
+        ValueError: It is none, or has no zone.
+    """
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise ValueError("a time without a zone")
+    return (found - _EPOCH) // timedelta(microseconds=1)

@@ -2,6 +2,8 @@
 
 from typing import assert_never
 
+from attrs import frozen
+
 from runwright.engine.reading.effects import Effect, EffectValues
 from runwright.engine.reading.errors import OutputMissing, OutputRedacted
 from runwright.engine.reading.moment import Moment, moment_of
@@ -14,10 +16,19 @@ from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.log import LogReader
 from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EffectRow
+from runwright.projections.control.terminal import TERMINAL
 from runwright.projections.control.visits import VISITS
 
 
-def run_output(log: LogReader, run_id: str) -> Json:
+@frozen
+class Stored:
+    """An output, and the position of the event that holds it."""
+
+    position: int
+    value: Json
+
+
+def run_output(log: LogReader, run_id: str) -> Stored:
     """A run's final output.
 
     Raises:
@@ -25,10 +36,13 @@ def run_output(log: LogReader, run_id: str) -> Json:
     """
     with moment_of(log) as moment:
         run = moment.run(run_id)
+        terminal = moment.rows.get(TERMINAL, run_id)
         value = RunData(moment.rows, moment.event).read_final_output(run_id)
     match value:
         case Found(found):
-            return found
+            assert terminal is not None, "its output was found by that row"
+            assert terminal.output is not None, "the same"
+            return Stored(terminal.output, found)
         case Redacted():
             raise OutputRedacted(run_id, None)
         case Missing():
@@ -39,7 +53,7 @@ def run_output(log: LogReader, run_id: str) -> Json:
             assert_never(never)
 
 
-def node_output(log: LogReader, run_id: str, node: str, visit: int | None) -> Json:
+def node_output(log: LogReader, run_id: str, node: str, visit: int | None) -> Stored:
     """The output of a node's visit, or the last accepted one; raises as `run_output`."""
     with moment_of(log) as moment:
         moment.run(run_id)
@@ -52,7 +66,7 @@ def node_output(log: LogReader, run_id: str, node: str, visit: int | None) -> Js
     if visit is not None:
         recorded = _finish_of(log, run_id, node, visit)
     assert recorded is not None
-    return _output_of(recorded, run_id, node)
+    return Stored(recorded.position, _output_of(recorded, run_id, node))
 
 
 def effect_values(moment: Moment, row: EffectRow) -> EffectValues:

@@ -67,17 +67,33 @@ class RunView:
         Raises:
             RunUnknown: Its first event has not come yet.
         """
-        of = self.standing()
-        nodes = _nodes(self.rows, of, self._nodes, display_status(of, held=held))
+        nodes = self.nodes(held=held)
         kept: Sequence[Json] = nodes[:MOST_NODES]
-        mounts: Sequence[Json] = [_mount(each) for each in self.rows.find(MOUNTS, run_id=self.run_id)][:MOST_NODES]
+        mounts: Sequence[Json] = self.mounts()[:MOST_NODES]
         return {
-            "status": status_document(of, held=held),
+            "status": self.status(held=held),
             "nodes": list(kept),
             "nodes_left_out": len(nodes) - len(kept),
             "mounts": list(mounts),
-            "timeline": self._timeline.document(),
+            "timeline": self.timeline(),
         }
+
+    def status(self, *, held: bool) -> JsonObject:
+        """Answer the run's status; raises as `document`."""
+        return status_document(self.standing(), held=held)
+
+    def nodes(self, *, held: bool) -> list[JsonObject]:
+        """Answer every node, however many; raises as `document`."""
+        of = self.standing()
+        return _nodes(self.rows, of, self._nodes, display_status(of, held=held))
+
+    def mounts(self) -> list[JsonObject]:
+        """Answer every mount that was entered."""
+        return [_mount(each) for each in self.rows.find(MOUNTS, run_id=self.run_id)]
+
+    def timeline(self) -> JsonObject:
+        """Answer the visits in the order in which they began, and how many older ones are left out."""
+        return self._timeline.document()
 
 
 def node_state(row: VisitRow | None, status: str) -> str:

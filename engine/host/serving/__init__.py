@@ -1,0 +1,1 @@
+"""Serving clients: connections, operations over the engine, subscriptions; nothing a client sends can stop a host."""

@@ -1,0 +1,31 @@
+"""How much a host does for its clients at once; each number with its reason."""
+
+from typing import Final
+
+#: Connections. Each may hold an unfinished frame and an upload, so this bounds memory.
+MOST_CONNECTIONS: Final = 256
+#: Calls of one connection that are under way; what is quick or a command is counted apart from long questions.
+MOST_CALLS: Final = 64
+#: Subscriptions of one connection, each with a task.
+MOST_SUBSCRIPTIONS: Final = 32
+#: Threads for long questions, and how many may wait for one.
+LONG_THREADS: Final = 4
+MOST_LONG: Final = 128
+#: Threads for quick questions; they never wait behind long ones.
+QUICK_THREADS: Final = 2
+MOST_QUICK: Final = 1024
+#: Seconds in which a new connection has to say hello.
+HELLO: Final = 10.0
+#: Seconds in which a client that is left takes what it was sent last.
+LAST_WORDS: Final = 1.0
+#: Seconds between two views of one subscription: more is not seen, and each costs a fold of what came.
+VIEW_PAUSE: Final = 0.1
+RUNS_PAUSE: Final = 0.5
+#: Seconds between two looks at an output log that somebody follows.
+LINES_PAUSE: Final = 0.25
+#: Bytes of an unsent reply above which a connection's next one waits.
+HIGH_WATER: Final = 256 * 1024
+#: Events that one page looks through for those that were asked for.
+MOST_SCANNED: Final = 5_000
+#: Keys of chores that are remembered.
+MOST_CHORES: Final = 256

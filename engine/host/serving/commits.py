@@ -1,0 +1,84 @@
+"""Hearing of commits on the loop: one thread waits for them while anybody follows, and none does otherwise."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from runwright.eventstore.errors import StoreError
+from runwright.eventstore.log import EventLog
+
+
+class Commits:
+    """Tells coroutines of one loop that the log has grown.
+
+    Args:
+        log: The log, held by this process.
+    """
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._followers = 0
+        self._changed = asyncio.Event()
+        self._position = 0
+        self._ear: _Ear | None = None
+
+    @property
+    def followers(self) -> int:
+        """How many follow the log now."""
+        return self._followers
+
+    @asynccontextmanager
+    async def followed(self) -> AsyncIterator[None]:
+        """Hear of commits for as long as the block lasts."""
+        self._followers += 1
+        if self._ear is None:
+            loop = asyncio.get_running_loop()
+            self._ear = _Ear(self._log, lambda position: loop.call_soon_threadsafe(self._tell, position))
+        try:
+            yield
+        finally:
+            self._followers -= 1
+            if not self._followers:
+                ear, self._ear = self._ear, None
+                ear.end()
+
+    async def beyond(self, position: int) -> None:
+        """Wait until something after a position is committed."""
+        self._position = max(self._position, self._log.head().position)
+        while self._position <= position:
+            changed = self._changed
+            await changed.wait()
+
+    def _tell(self, position: int) -> None:
+        self._position = max(self._position, position)
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+
+class _Ear(threading.Thread):
+    """Waits for commits; however many come before the loop has heard, it is told once."""
+
+    def __init__(self, log: EventLog, tell: Callable[[int], object]) -> None:
+        super().__init__(name="runwright-commits", daemon=True)
+        self._log = log
+        self._news = log.news
+        self._tell = tell
+        self._over = False
+        self.start()
+
+    def run(self) -> None:
+        """Tell of each commit, until it is over or the log is closed."""
+        try:
+            position = self._log.head().position
+            while self._news.wait(position, None, lambda: self._over):
+                position = self._log.head().position
+                self._tell(position)
+        except (StoreError, RuntimeError):
+            # The store was closed, or the loop: nobody is left to be told.
+            return
+
+    def end(self) -> None:
+        """Stop waiting."""
+        self._over = True
+        self._news.wake()
