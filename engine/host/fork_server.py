@@ -13,7 +13,7 @@ from attrs import frozen
 from runwright import __version__
 from runwright.engine.execution.child import RUN_MARK
 from runwright.engine.host.child import Child
-from runwright.engine.host.unusable import InterpreterUnusable, NoProcess
+from runwright.engine.host.unusable import NoProcess, unusable
 from runwright.engine.processes import is_alive
 from runwright.engine.tasks import own_task
 from runwright.engine.wire.errors import WireError
@@ -97,7 +97,7 @@ class ForkServer:
                 process = await asyncio.to_thread(_exec, how, theirs)
             except OSError:
                 ours.close()
-                raise InterpreterUnusable(how.interpreter, "it cannot be run") from None
+                raise unusable(how.interpreter, "it cannot be run") from None
         server = cls(process, ours, rests)
         greeted = server._waiting[0] = asyncio.get_running_loop().create_future()
         server._begin(server._hear())
@@ -107,7 +107,7 @@ class ForkServer:
         except BaseException as error:
             await server.close()
             if isinstance(error, TimeoutError):
-                raise InterpreterUnusable(how.interpreter, "it did not start in time") from None
+                raise unusable(how.interpreter, "it did not start in time") from None
             raise
         return server
 
@@ -268,10 +268,10 @@ def _exec(how: Start, control: socket.socket) -> "subprocess.Popen[bytes]":
 
 def _check(interpreter: str, greeting: FromServer | Child | None) -> None:
     if not isinstance(greeting, Hello):
-        raise InterpreterUnusable(interpreter, "it has no runwright")
+        raise unusable(interpreter, "it has no runwright")
     if greeting.version != __version__:
         problem = f"it has runwright {greeting.version}, and this is {__version__}"
-        raise InterpreterUnusable(interpreter, problem)
+        raise unusable(interpreter, problem)
 
 
 def own_environment() -> dict[str, str]:

@@ -3,22 +3,13 @@
 import shlex
 
 from runwright import __version__
-from runwright.engine.errors import PreflightError
+from runwright.engine.errors import InterpreterUnusable
 
 
-class InterpreterUnusable(PreflightError):
-    """An interpreter cannot run workers: it is none, or does not have this runwright.
-
-    Attributes:
-        interpreter: The Python.
-    """
-
-    code = "interpreter_unusable"
-
-    def __init__(self, interpreter: str, problem: str) -> None:
-        self.interpreter = interpreter
-        command = f"{shlex.quote(interpreter)} -m pip install runwright=={__version__}"
-        super().__init__(f"The interpreter {interpreter} cannot be used: {problem}.", f"`{command}` installs runwright")
+def unusable(interpreter: str, why: str) -> InterpreterUnusable:
+    """The refusal of an interpreter that cannot run workers, with the command that helps."""
+    command = f"{shlex.quote(interpreter)} -m pip install runwright=={__version__}"
+    return InterpreterUnusable(interpreter, why, f"`{command}` installs runwright into it")
 
 
 class NoProcess(OSError):

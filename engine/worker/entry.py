@@ -1,6 +1,7 @@
 """What a child does with its channel: carry one generation of one run, or answer one question."""
 
 import asyncio
+import atexit
 import os
 import signal
 import socket
@@ -71,6 +72,7 @@ class _Worker:
             os.chdir(launch.cwd)
         with OutputLog(launch.output) as log, kept(log):
             outcome, problem = self._outcome(log)
+            atexit._run_exitfuncs()  # what the user's modules want done at the end of a process
         self._channel.exiting(outcome, problem)
         return 0 if not problem else 1
 

@@ -33,7 +33,6 @@ def become_child(handover: socket.socket) -> NoReturn:
             from runwright.engine.worker.entry import serve
 
             status = serve(channel)
-            atexit._run_exitfuncs()
     finally:
         # Past everything that the fork server's own frames, further up, would do on the way out.
         os._exit(status)

@@ -108,7 +108,7 @@ OTHERS: list[FromChild] = [
     Renew(**HEAD),
     Exiting(**HEAD, outcome="claim_lost"),
     Resolved(answer={"a": 1}),
-    Unresolved(code="workflow_invalid", message="m", hint="h", facts={"problems": []}),
+    Unresolved(problem="it raised ValueError"),
 ]
 
 
@@ -168,7 +168,7 @@ TOLD: list[FromHost] = [
     Command(state=state()),
     Answer(id=3),
     Stop(),
-    Ask(question="load", payload={"reference": "x"}),
+    Ask(question={"reference": "x"}, cwd=Path("/c"), user=Path("/u"), environment={"KEY": "hunter2"}),
     Launch(
         run_id="r",
         generation=1,
@@ -210,7 +210,7 @@ def test_a_state_of_any_size_comes_back() -> None:
 def test_nothing_private_is_shown() -> None:
     """Neither tokens nor specifications nor values stand in a message's own text."""
     assert "hunter2" not in repr(TOLD)
-    assert "hunter2" not in repr(Ask(question="load", payload={"input": "hunter2"}))
+    assert "hunter2" not in repr(Ask(question={"input": "hunter2"}, cwd=Path("/c")))
 
 
 UNFIT: list[tuple[JsonObject, str]] = [
