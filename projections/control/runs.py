@@ -21,6 +21,7 @@ from runwright.eventstore.events.run import (
     RunPauseRequested,
     RunQueued,
     RunRecovered,
+    RunRequeued,
     RunResumed,
     RunSourceAccepted,
     RunStarted,
@@ -194,6 +195,14 @@ class Runs(Projection[RunRow]):
         if row.status == "running" and row.started_at is not None:
             return row
         return replace(row, status="running", started_at=row.started_at or recorded.at)
+
+    @changes(RunRequeued)
+    def requeued(self, row: RunRow, event: RunRequeued, recorded: RecordedEvent) -> RunRow:
+        """A run that never started waits in the queue again, also where it was parked before."""
+        self._live(row, recorded)
+        if row.started_at is not None:
+            self.refuse(recorded, "the run had started")
+        return row if row.status == "queued" else replace(row, status="queued")
 
     @changes(RunRecovered)
     def recovered(self, row: RunRow, event: RunRecovered, recorded: RecordedEvent) -> RunRow:

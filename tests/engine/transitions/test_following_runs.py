@@ -305,6 +305,19 @@ def test_a_continuation_whose_launch_goes_wrong_parks(scene: Stage) -> None:
     assert isinstance(scene.ask(CancelRun(run_id=child)), Applied)
 
 
+def test_a_parked_continuation_whose_launch_is_put_back_is_queued_in_every_row(scene: Stage) -> None:
+    """It never started: status and queue state go back together, whatever it was parked for in between."""
+    child = str(scene.ask(AnswerRequest(request=at_checkpoint(scene), value=1)).value)  # type: ignore[union-attr]
+    scene.applied(scene.claim(child, ready=False), ParkRun(reason="source_changed"), ExitWorker(outcome="failed"))
+    scene.ask(ResumeRun(run_id=child, definition=FLOW.digest))
+    worker = scene.claim(child, ready=False)
+    scene.host(RecordExit(run_id=child, worker=worker.worker, outcome="orphaned"))
+    run, queue = scene.row(RUNS, child), scene.row(QUEUE, child)
+    assert (run.status, queue.state, queue.eligible) == ("queued", "queued", True)
+    scene.claim(child)
+    assert scene.row(RUNS, child).status == "running"
+
+
 def test_a_continuation_that_nobody_can_drive_keeps_its_place_in_the_queue(scene: Stage) -> None:
     """Like any run that was never claimed: a typed refusal without a trace; once claimed, its worker parks it."""
     child = str(scene.ask(AnswerRequest(request=at_checkpoint(scene), value=1)).value)  # type: ignore[union-attr]
