@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from runwright.cli.asking import Asking
 from runwright.cli.failures import Refused
-from runwright.cli.hints import meant, near
 from runwright.cli.settings import Settings
+from runwright.engine.near import near
 
 if TYPE_CHECKING:
     from runwright.engine.agents.agent import Agent
@@ -36,28 +36,16 @@ def collect_specs(flags: Sequence[str], settings: Settings, needed: Collection[s
     if default is not None and DEFAULT in needed:
         specs[DEFAULT] = _look_up(default, known)
     for flag in flags:
-        match = _NAMED.fullmatch(flag)
-        name, spec = (match[1], match[2]) if match else (DEFAULT, flag)
+        name, spec = _split(flag)
         specs[name] = _look_up(spec, known)
     for name, spec in specs.items():
         check_spec(name, spec, known)
     return specs
 
 
-def check_asked(flags: Sequence[str], needed: Collection[str]) -> None:
-    """Refuse a name behind ``--agent`` that no node asks for: it is mistyped.
-
-    Raises:
-        Refused: There is one.
-    """
-    for flag in flags:
-        match = _NAMED.fullmatch(flag)
-        if match is not None and match[1] not in needed:
-            raise Refused.usage(
-                f"No node asks for the executor {match[1]!r}.",
-                meant(match[1], sorted(needed), "executors that nodes ask for"),
-                code="agent_missing",
-            )
+def named_agents(flags: Sequence[str]) -> tuple[str, ...]:
+    """The names of the executors that ``--agent`` was given."""
+    return tuple(_split(flag)[0] for flag in flags)
 
 
 def check_spec(name: str, spec: str, known: Collection[str] = ()) -> list[str]:
@@ -109,6 +97,12 @@ def build_agents(specs: Mapping[str, str], asking: Asking) -> "dict[str, Agent]"
 
             agents[name] = ConsoleAgent(output=asking, asking=asking.turn)
     return agents
+
+
+def _split(flag: str) -> tuple[str, str]:
+    """Name and specification of one ``--agent``."""
+    match = _NAMED.fullmatch(flag)
+    return (match[1], match[2]) if match else (DEFAULT, flag)
 
 
 def _look_up(spec: str, known: Mapping[str, str]) -> str:

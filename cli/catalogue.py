@@ -6,7 +6,7 @@ from typing import Final
 import rich_click as click
 
 from runwright.cli.command import shared_flags
-from runwright.cli.hints import near
+from runwright.engine.near import near
 
 #: Group, then the commands in it: a name, and the module below `runwright.cli.commands` that declares it.
 GROUPS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (

@@ -1,16 +1,13 @@
 """Next steps with names in them: a run, an effect, a node or a workflow is filled in where it is known."""
 
-import difflib
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 #: How many characters of an effect's ID name it.
 _EFFECT: Final = 12
 _PLACES: Final = re.compile(r"\b(RUN|EFFECT|NODE|WORKFLOW)\b")
-#: A listing of names goes no further.
-_MOST: Final = 12
 
 
 def fill(hint: str, names: Mapping[str, str]) -> str:
@@ -39,24 +36,3 @@ def names_of(error: BaseException) -> dict[str, str]:
     if "EFFECT" in named:
         named["EFFECT"] = named["EFFECT"][-_EFFECT:]
     return named
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """The name that was probably meant, as a question; empty where none is near."""
-    by_lower = {each.lower(): each for each in known}
-    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f"Did you mean {by_lower[found[0]]}?" if found else ""
-
-
-def meant(name: str, known: Iterable[str], what: str) -> str:
-    """The name that was probably meant, and which there are.
-
-    Args:
-        name: What was typed.
-        known: What there is.
-        what: What it is, in the plural: ``nodes``.
-    """
-    names = list(known)
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    listed = f"The {what}: {', '.join(names[:_MOST])}{more}." if names else f"There are no {what}."
-    return " ".join(filter(None, (near(name, names), listed)))

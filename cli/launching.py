@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rich_click as click
 from attrs import frozen
 
-from runwright.cli.agent_specs import build_agents, check_asked, collect_specs
+from runwright.cli.agent_specs import build_agents, collect_specs, named_agents
 from runwright.cli.failures import Refused, sentence
-from runwright.cli.hints import near
-from runwright.cli.inputs import build_input
+from runwright.cli.inputs import read_base, read_fields
 from runwright.cli.invocation import Invocation, user_folder
+from runwright.engine.near import near
 from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
@@ -116,8 +116,11 @@ def check_launch(
     """
     from runwright.engine.embedded import preflight
     from runwright.engine.embedded.catalog import Catalog
+    from runwright.engine.embedded.code import Typed
+    from runwright.engine.embedded.filling import check_asked, fill_input
     from runwright.engine.sources.locate import typed_reference
 
+    given, typed = read_base(base), Typed(fields=read_fields(fields), task=task)
     call.printed.settle()  # from here on user code is at work
     named = call.project if call.flags.project is not None else None
     with naming(call, workflow):
@@ -126,11 +129,11 @@ def check_launch(
     program = driven.program
     needed = needed_agents(program.definition)
     specs = collect_specs(agents, call.settings, needed)
-    check_asked(agents, needed)
-    value = build_input(program.input, base=base, settings=fields, task=task)
+    check_asked(named_agents(agents), needed)
+    filled = fill_input(program.input, given, typed)
     executors = build_agents(specs, call.asking)
     preflight.check_supported(program.definition)
-    preflight.check_input(program, value, typed=False)
+    value = preflight.check_input(program, filled, typed=False)
     driven.check_executors(executors)
     return Launch(
         driven=driven,

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runwright.cli.failures import Refused
-from runwright.cli.hints import meant
 from runwright.cli.invocation import Invocation, find_project
 from runwright.engine.errors import AmbiguousId, NotFound
+from runwright.engine.near import meant
 from runwright.projections.errors import ValueUnfit
 
 if TYPE_CHECKING:

@@ -291,6 +291,20 @@ class InputInvalid(PreflightError):
         self.what = what
 
 
+class InputRefused(PreflightError):
+    """What somebody typed to fill an input cannot be read, or does not fit its field.
+
+    Attributes:
+        path: Where in the input, never what was typed.
+    """
+
+    code = "input_invalid"
+
+    def __init__(self, message: str, hint: str, *, path: str) -> None:
+        super().__init__(message, hint)
+        self.path = path
+
+
 class AgentMissing(PreflightError):
     """A node asks for an executor that nobody named."""
 
@@ -300,6 +314,16 @@ class AgentMissing(PreflightError):
         super().__init__(f"Node {node} asks for the executor {by!r}, and there is none.")
         self.node = node
         self.by = by
+
+
+class AgentUnasked(PreflightError):
+    """An executor was named for a start, and no node asks for it."""
+
+    code = "agent_missing"
+
+    def __init__(self, name: str, hint: str) -> None:
+        super().__init__(f"No node asks for the executor {name!r}.", hint)
+        self.name = name
 
 
 class SourceChanged(PreflightError):

@@ -46,10 +46,10 @@ def command(call: Invocation, workflow: str, graph: str | None, schema: bool, ba
 
 
 def _check_input(program: "Program", base: str) -> None:
-    from runwright.cli.inputs import build_input
+    from runwright.cli.inputs import read_base
     from runwright.engine.embedded.preflight import check_input
 
-    check_input(program, build_input(program.input, base=base, settings=(), task=None), typed=False)
+    check_input(program, read_base(base), typed=False)
 
 
 def _extras(program: "Program", graph: str | None, schema: bool) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from runwright.engine.clock import Clock
 from runwright.engine.commands.client import Caller
 from runwright.engine.embedded.async_steering import AsyncSteering
 from runwright.engine.embedded.catalog import Catalog
-from runwright.engine.embedded.code import Code, Prepared, Starting
+from runwright.engine.embedded.code import UNTYPED, Code, Prepared, Starting, Typed
 from runwright.engine.embedded.driving import CAPACITY, Look
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.in_process import InProcess
@@ -143,11 +143,24 @@ class AsyncEngine(AsyncSteering):
         Returns:
             The log's head, to be kept elsewhere, or ``None`` where the end could not be recorded.
         """
+        await self.drain(grace=grace)
+        return await asyncio.to_thread(self._holder.close)
+
+    async def drain(self, *, grace: float = GRACE) -> None:
+        """Begin nothing more, and let what is under way stop at its next boundary; reading and `close` are left.
+
+        Args:
+            grace: As for `close`.
+        """
         self._check_process()
         if not self._closed:
             self._closed = True
             await self._driving.stop(grace)
-        return await asyncio.to_thread(self._holder.close)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is under way here and nothing is due: only somebody's command changes anything."""
+        return self._driving.settled and self._holder.settled
 
     async def __aenter__(self) -> Self:
         return self
@@ -206,6 +219,7 @@ class AsyncEngine(AsyncSteering):
         drive: bool = True,
         caller: Caller | None = None,
         provisions: Provisions = NOTHING,
+        typed: Typed = UNTYPED,
     ) -> Applied[str] | Adopted[str]:
         """Queue a run durably, and drive it in the background.
 
@@ -218,6 +232,7 @@ class AsyncEngine(AsyncSteering):
             drive: Whether this engine drives it; otherwise it waits for a `resume`.
             caller: Who asks, under a key of its own.
             provisions: What is handed over for the run and kept in memory only.
+            typed: What was typed for it, beside the input; only for a workflow that is named.
 
         Returns:
             The run ID with its revision, committed.
@@ -230,7 +245,7 @@ class AsyncEngine(AsyncSteering):
         surroundings = surroundings or Surroundings(cwd=Path.cwd())
         run_id = new_id(self._holder.clock.now(), self._holder.random)
         with self._provided(run_id, provisions):
-            starting, prepared = await self._prepare(workflow, input, run_id, surroundings)
+            starting, prepared = await self._prepare(workflow, input, run_id, surroundings, typed)
             command = queue_command(prepared, starting, session=session)
             result = await self._send(command, caller, key)
         if result.value != run_id:
@@ -336,13 +351,14 @@ class AsyncEngine(AsyncSteering):
         return look
 
     async def _prepare(
-        self, workflow: Workflow[Any] | str, input: object, run_id: str, surroundings: Surroundings
+        self, workflow: Workflow[Any] | str, input: object, run_id: str, surroundings: Surroundings, typed: Typed
     ) -> tuple[Starting, Prepared]:
         """Check a start: where it is an object that is at hand here, else wherever the code is asked."""
         agents = self._launcher.agents(run_id)
         if isinstance(workflow, str):
             reference, project = typed_reference(workflow, surroundings.cwd, surroundings.project)
-            starting = Starting(wanted=surroundings.wanted(reference, project), run_id=run_id, agents=agents)
+            wanted = surroundings.wanted(reference, project)
+            starting = Starting(wanted=wanted, run_id=run_id, agents=agents, typed=typed)
             return starting, await self._code.prepare(starting, input)
         if self._catalog is None:
             raise WorkflowNotFound(f"object:{workflow.name}", "here only what is named can be started")

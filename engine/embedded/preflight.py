@@ -14,6 +14,7 @@ from runwright.engine.authoring.limits import limit_us
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.embedded.catalog import Driven
 from runwright.engine.embedded.code import Prepared, Starting, Wanted
+from runwright.engine.embedded.filling import check_asked, fill_input
 from runwright.engine.errors import ActivationFailed, InputInvalid, NameUnsaved, Unsupported
 from runwright.engine.execution.support import unsupported
 from runwright.engine.graph.definition import Definition
@@ -66,7 +67,9 @@ def prepare(driven: Driven, starting: Starting, value: object, *, typed: bool) -
     Raises:
         Unsupported: This version does not execute a part of it.
         InputInvalid: The input does not fit.
+        InputRefused: A field that was typed cannot be read, or does not fit.
         AgentMissing: A node asks an executor that nobody handed in.
+        AgentUnasked: An executor was named that no node asks for.
         ActivationFailed: The function of the run's own time limit failed.
         NameUnsaved: The name of a folder is no text.
     """
@@ -78,6 +81,8 @@ def prepare(driven: Driven, starting: Starting, value: object, *, typed: bool) -
         ("interpreter", wanted.interpreter or ""),
         *(("source file", each) for each in driven.paths or ()),
     )
+    check_asked(starting.typed.agents, driven.executors.values())
+    value = fill_input(driven.program.input, value, starting.typed)
     document = check_input(driven.program, value, typed=typed)
     driven.check_executors(starting.agents)
     timeout = _time_limit(driven.program, document, starting.run_id, wanted.cwd)
@@ -93,6 +98,7 @@ def queue_command(prepared: Prepared, starting: Starting, *, session: str | None
         session: The conversation that starts it.
     """
     program, wanted = prepared.program, starting.wanted
+    asked = sorted(set(program.executors.values()))
     return QueueRun(
         run_id=starting.run_id,
         workflow=program.workflow,
@@ -108,7 +114,7 @@ def queue_command(prepared: Prepared, starting: Starting, *, session: str | None
         project=str(wanted.project),
         cwd=str(wanted.cwd),
         interpreter=wanted.interpreter,
-        agents=tuple(AgentBinding(name=name, kind=kind) for name, kind in sorted(starting.agents.items())),
+        agents=tuple(AgentBinding(name=name, kind=starting.agents[name]) for name in asked),
         pass_env=wanted.pass_env,
     )
 

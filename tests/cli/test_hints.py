@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from runwright.cli.failures import sentence
-from runwright.cli.hints import fill, meant, near
+from runwright.cli.hints import fill
 from runwright.cli.main import main
+from runwright.engine.near import meant, near
 from support.command_line import CommandLine
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -7,11 +7,14 @@ from typing import Literal
 import pytest
 from attrs import field, frozen
 
-from runwright.cli.failures import Refused
-from runwright.cli.inputs import build_input
+from runwright.cli.failures import Failure, Refused, failure_of
+from runwright.cli.inputs import read_base, read_fields
 from runwright.engine.authoring.conversion import schema_of, shape_of
+from runwright.engine.embedded.code import Typed
+from runwright.engine.embedded.filling import fill_input
+from runwright.engine.errors import InputRefused
 from runwright.engine.schemas import describe_fields
-from runwright.eventstore.values import Json, JsonObject
+from runwright.eventstore.values import JsonObject
 
 SECRET = "hunter2"
 
@@ -29,9 +32,19 @@ class Everything:
     note: str | None = None
 
 
-def build(*settings: str, base: str | None = None, task: str | None = None, declared: object = Everything) -> Json:
+def build(*settings: str, base: str | None = None, task: str | None = None, declared: object = Everything) -> object:
     """Build an input with what stands behind each flag."""
-    return build_input(shape_of(declared), base=base, settings=settings, task=task, stdin=io.BytesIO(b'{"count": 7}'))
+    given = read_base(base, io.BytesIO(b'{"count": 7}'))
+    return fill_input(shape_of(declared), given, Typed(fields=read_fields(settings), task=task))
+
+
+def refusal(*settings: str, base: str | None = None, task: str | None = None, declared: object = Everything) -> Failure:
+    """What is said where an input cannot be built."""
+    with pytest.raises((Refused, InputRefused)) as caught:
+        build(*settings, base=base, task=task, declared=declared)
+    failure = failure_of(caught.value)
+    assert failure is not None
+    return failure
 
 
 def test_settings_take_the_declared_type() -> None:
@@ -77,9 +90,7 @@ def test_refusals_name_the_field_and_never_the_value(
     settings: tuple[str, ...], base: str | None, task: str | None
 ) -> None:
     """Every mistake is `input_invalid`, exit 2, with a next step and without what was typed."""
-    with pytest.raises(Refused) as caught:
-        build(*settings, base=base, task=task)
-    failure = caught.value.failure
+    failure = refusal(*settings, base=base, task=task)
     assert (failure.code, failure.exit_code) == ("input_invalid", 2)
     assert failure.hint
     assert SECRET not in failure.message + failure.hint
@@ -93,9 +104,7 @@ def test_an_input_without_a_task_lists_its_fields() -> None:
         path: str
         depth: int = 1
 
-    with pytest.raises(Refused) as caught:
-        build(task="do it", declared=Place)
-    assert caught.value.failure.hint == "The input's fields: path (string), depth (integer, optional)."
+    assert refusal(task="do it", declared=Place).hint == "The input's fields: path (string), depth (integer, optional)."
 
 
 def test_fields_are_described_in_words() -> None:

@@ -1,6 +1,7 @@
 """The graph of a run as `run`, `watch` and `show` draw it: what has to be seen is seen, however long the graph is."""
 
 import time
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,7 @@ def test_the_screen_says_where_the_run_is() -> None:
     """The node at work, in its mount, with its progress; what was done; what was not reached; what loops."""
     update = Content.json({"completed": 3, "total": 10, "unit": "files"})
     note = Content.json({"message": "almost there"})
-    facts = {"path": "docs/write", "visit": 1, "attempt": 1}
+    facts: dict[str, Any] = {"path": "docs/write", "visit": 1, "attempt": 1}
     told = [
         *started(),
         *visited(path="plan"),
