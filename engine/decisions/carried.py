@@ -50,4 +50,5 @@ def _mount(row: MountRow) -> MountCarried:
         outcome=row.outcome,
         code=row.code,
         output=row.output,
+        exited=None if row.exited == row.output else row.exited,
     )

@@ -121,7 +121,7 @@ def _node(row: VisitRow, event_at: EventAt) -> NodeState:
 
 def _mount(row: MountRow, event_at: EventAt) -> MountState:
     entered, output = _at(event_at, row.input), _at(event_at, row.output)
-    changed = _at(event_at, row.changed)
+    exited = _at(event_at, row.exited)
     child_input = entered.input if isinstance(entered, MountEntered) else None
     left = output.output if isinstance(output, MountExited) else None
     return MountState(
@@ -133,7 +133,7 @@ def _mount(row: MountRow, event_at: EventAt) -> MountState:
         exit=row.exit,
         outcome=row.outcome,
         code=row.code,
-        error=_text(changed.error) if isinstance(changed, MountExited) else None,
+        error=_text(exited.error) if isinstance(exited, MountExited) else None,
         step_base=row.step_base,
         input=None if child_input is None else child_input.value,
         output=None if left is None else left.value,

@@ -54,6 +54,7 @@ class MountCarried(Event):
         outcome: How it was left, where it was.
         code: The error code, where it was left badly.
         output: Position of the output in the ancestor's stream.
+        exited: Position of the last exit in the ancestor's stream, where that has no output.
     """
 
     path: str
@@ -67,6 +68,7 @@ class MountCarried(Event):
     outcome: str | None = None
     code: str | None = None
     output: int | None = None
+    exited: int | None = None
 
 
 @recorded("node.started")

@@ -14,8 +14,8 @@ class MountRow:
 
     ``within`` is the invocation of the mount around this one in which the last entry stands (0 outside of
     mounts), ``entries`` counts the entries in it. ``input`` and ``output`` are positions of the events that hold
-    the values, ``changed`` that of the last entry or exit, 0 where the run took the mount over; ``step_base`` is
-    the number of steps that the run had used when it entered.
+    the values, ``exited`` that of the last exit in whichever run it was, ``changed`` that of the last entry or exit, 0
+    where the run took the mount over; ``step_base`` is the number of steps that the run had used when it entered.
     """
 
     run_id: str
@@ -32,6 +32,7 @@ class MountRow:
     exited_at: int | None
     input: int | None
     output: int | None
+    exited: int | None
     changed: int
 
 
@@ -65,6 +66,7 @@ class Mounts(Projection[MountRow]):
             exited_at=None if event.inside else recorded.at,
             input=event.input,
             output=event.output,
+            exited=event.output if event.exited is None else event.exited,
             changed=0,
         )
 
@@ -93,6 +95,7 @@ class Mounts(Projection[MountRow]):
             # The digest stays when the body is erased, so the row does not depend on the body.
             input=recorded.position if recorded.digest is not None else None,
             output=None,
+            exited=None,
             changed=recorded.position,
         )
 
@@ -110,6 +113,7 @@ class Mounts(Projection[MountRow]):
             code=event.code,
             exited_at=recorded.at,
             output=recorded.position if completed else None,
+            exited=recorded.position,
             changed=recorded.position,
         )
 

@@ -134,6 +134,7 @@ CREATE TABLE mounts (
     exited_at INTEGER,
     input INTEGER,
     output INTEGER,
+    exited INTEGER,
     changed INTEGER NOT NULL,
     PRIMARY KEY (run_id, path),
     CHECK (inside IN (0, 1))

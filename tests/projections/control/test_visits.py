@@ -123,6 +123,16 @@ def test_mounts_are_entered_and_left() -> None:
     for wrong in ([left], [entered, entered], [entered, left, left], [entered, left, entered]):
         with pytest.raises(ImpossibleEvent):
             rows(*wrong)
+    assert found.exited == found.changed
+    failed: Told = (STREAM, MountCarried(path="m", invocation=1, input=5, inside=False, outcome="failed", exited=8))
+    taken = rows(failed).get(MOUNTS, "r1", "m")
+    assert taken is not None
+    assert (taken.exited, taken.output, taken.changed) == (8, None, 0)
+    left_well = MountCarried(path="m", invocation=1, input=5, inside=False, outcome="completed", output=9)
+    completed: Told = (STREAM, left_well)
+    taken = rows(completed).get(MOUNTS, "r1", "m")
+    assert taken is not None
+    assert (taken.exited, taken.output) == (9, 9)
     carried: Told = (STREAM, MountCarried(path="m", invocation=2, input=5, step_base=1))
     assert rows(carried, (STREAM, MountExited(path="m", invocation=2, exit=None, outcome="failed")))
 
