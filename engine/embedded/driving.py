@@ -149,6 +149,17 @@ class Driving:
         self.watch.tell(run_id)
         return look
 
+    @property
+    def settled(self) -> bool:
+        """Whether no run is under way, waits for a place or a time, or has to be told of."""
+        return (
+            not (self._scheduler.busy or self._timers or self._tasks or self._recovering) and self._presenting.settled
+        )
+
+    @property
+    def _recovering(self) -> bool:
+        return self._recovery is not None and not self._recovery.done()
+
     def driving(self, run_id: str) -> bool:
         """Whether the run has a worker here, or waits for a place."""
         return self._scheduler.driving(run_id)

@@ -63,6 +63,7 @@ class Holder:
         self._housekeeping = Housekeeping(log, self._scrub)
         self._closing = threading.Lock()
         self._closed = False
+        self._old_host_gone = False
         self._head: Head | None = None
 
     @classmethod
@@ -74,6 +75,7 @@ class Holder:
         clock: Clock | None = None,
         random: Callable[[int], bytes] = os.urandom,
         unsafe_filesystem: bool = False,
+        old_host_gone: bool = False,
     ) -> "Holder":
         """Take the store, begin an epoch, and put away what the last holder left.
 
@@ -83,6 +85,7 @@ class Holder:
             clock: The clocks.
             random: Answers that many random bytes.
             unsafe_filesystem: Whether to open it on a network file system, too.
+            old_host_gone: Whether somebody vouches for it that nothing of an earlier holder lives in another container.
 
         Raises:
             StoreInUse: Another process holds it; and the other errors of `EventLog.open`.
@@ -97,13 +100,16 @@ class Holder:
             wait_lock=wait_lock,
             unsafe_filesystem=unsafe_filesystem,
         )
-        return cls.over(log, clock=clock, random=random)
+        return cls.over(log, clock=clock, random=random, old_host_gone=old_host_gone)
 
     @classmethod
-    def over(cls, log: EventLog, *, clock: Clock, random: Callable[[int], bytes]) -> "Holder":
+    def over(
+        cls, log: EventLog, *, clock: Clock, random: Callable[[int], bytes], old_host_gone: bool = False
+    ) -> "Holder":
         """Begin an epoch over a log that is open, as `open` does; where that fails, the log is closed."""
         try:
             holder = cls(log, clock=clock, random=random, receipts_key=_receipts_key(log.home))
+            holder._old_host_gone = old_host_gone
             holder._begin()
         except BaseException:
             log.close()
@@ -120,13 +126,18 @@ class Holder:
             StoreError: The store cannot even be read.
         """
         before = self.unrecovered
-        self.unrecovered = recover(self.log, self.transitions, self.epoch)
+        self._recover()
         return before - self.unrecovered
 
     @property
     def closed(self) -> bool:
         """Whether the store was given back."""
         return self._closed
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to do in the background: no erasure is open."""
+        return self._housekeeping.settled
 
     @property
     def views(self) -> "Follower":
@@ -155,8 +166,11 @@ class Holder:
 
     def _begin(self) -> None:
         self.transitions.start_host(self.process, __version__).result()
-        self.unrecovered = recover(self.log, self.transitions, self.epoch)
+        self._recover()
         self._housekeeping.start()
+
+    def _recover(self) -> None:
+        self.unrecovered = recover(self.log, self.transitions, self.epoch, old_host_gone=self._old_host_gone)
 
     def _scrub(self) -> int:
         return len(scrub(self.log, by=self.epoch, actor=f"host:{self.epoch}"))

@@ -48,6 +48,11 @@ class Housekeeping:
                 self._follower.start()
             return self._follower
 
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to do."""
+        return not self._thread.is_alive()
+
     def start(self) -> None:
         """Begin to wait."""
         self._thread.start()

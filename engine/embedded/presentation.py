@@ -71,6 +71,11 @@ class Presenting:
         for run_id in due:
             self.due(run_id)
 
+    @property
+    def settled(self) -> bool:
+        """Whether no end has to be told of any more."""
+        return not self._tasks
+
     def due(self, run_id: str) -> None:
         """Look at a run that may have ended; where its end owes a message, build it in the background."""
         if self._stopped or run_id in self._tasks:

@@ -62,6 +62,11 @@ class Scheduler:
         return run_id in self._tasks or run_id in self._queued
 
     @property
+    def busy(self) -> bool:
+        """Whether any run has a task, or waits for one."""
+        return bool(self._tasks or self._queued)
+
+    @property
     def active(self) -> frozenset[str]:
         """The runs that have a task."""
         return frozenset(self._tasks)

@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.commands.host import ClaimRun, GiveUpWorker, HostCommand, RecordExit
@@ -38,6 +38,14 @@ _log = logging.getLogger("runwright.host")
 T = TypeVar("T")
 
 TOKEN_BYTES = 32
+
+#: What a worker's end counts as among the host's troubles.
+_CODES: Final = {
+    "crashed": "worker_crashed",
+    "orphaned": "host_unavailable",
+    "timed_out": "worker_timed_out",
+    "rejected": "protocol_rejected",
+}
 
 #: References that only the program which handed the workflow in can resolve.
 _HANDED_IN = "object:"
@@ -91,14 +99,24 @@ class WorkerLauncher:
         children: Where workers come from.
         provisioning: What was handed over for runs.
         user: The user's configuration folder.
+        trouble: Told the code of what goes wrong.
     """
 
-    def __init__(self, holder: Holder, children: Children, provisioning: Provisioning, *, user: Path | None) -> None:
+    def __init__(
+        self,
+        holder: Holder,
+        children: Children,
+        provisioning: Provisioning,
+        *,
+        user: Path | None,
+        trouble: Callable[[str], object] = lambda _: None,
+    ) -> None:
         self._holder = holder
         self._bridge = LoopBridge(asyncio.get_running_loop())
         self._children = children
         self._provisioning = provisioning
         self._user = user
+        self._trouble = trouble
         self._taken: set[str] = set()
         self._working: dict[str, Supervision] = {}
         #: Workers that could not be ended, by their run.
@@ -157,6 +175,11 @@ class WorkerLauncher:
     def working(self) -> int:
         """How many workers there are now."""
         return len(self._working)
+
+    @property
+    def launching(self) -> int:
+        """How many of them have not said yet that they are ready."""
+        return sum(not each.ready for each in self._working.values())
 
     # --- a launch -----------------------------------------------------------------------------------------------
 
@@ -298,6 +321,7 @@ class WorkerLauncher:
         run_id, worker = authority.run_id, authority.worker
         if not gone:
             _log.error("run %s: its worker cannot be ended", run_id)
+            self._trouble("worker_unkillable")
             await self._record(GiveUpWorker(run_id=run_id, worker=worker))
             self._undying[run_id] = worker, own_task(self._outlast(child, authority, supervision, verdict))
             return None
@@ -325,6 +349,7 @@ class WorkerLauncher:
                     await self._say_lost(authority)
                 await self._record(RecordExit(run_id=run_id, worker=worker, outcome="crashed"))
             case outcome:
+                self._trouble(_CODES[outcome])
                 detail = verdict.detail or (_cause(child.status) if outcome == "crashed" else None)
                 await self._record(RecordExit(run_id=run_id, worker=worker, outcome=outcome, detail=detail))
         return exited.outcome if exited is not None else verdict.outcome
@@ -344,6 +369,7 @@ class WorkerLauncher:
                 await self._bridge.wrap(self._holder.transitions.host(command))
             except StoreError as error:
                 tries += 1
+                self._trouble(error.code)
                 _log.warning("run %s: the end of a worker was not recorded: %s", command.run_id, error.code)
                 if self._holder.log.failed is not None or (self._stopping and tries >= RECORD_TRIES):
                     return  # the next holder finds it open

@@ -125,6 +125,8 @@ class Supervision:
         #: What is due when, on the monotonic clock, with what it is called when it has passed.
         self._due: tuple[float, str] | None = None
         self._stopping: asyncio.Task[None] | None = None
+        #: Whether the worker said that it is ready, and was told its command.
+        self.ready = False
         #: How the worker said it ended, once that is committed.
         self.exited: ExitWorker | None = None
         #: The processes that it named and that it has not said to be gone.
@@ -242,6 +244,7 @@ class Supervision:
         if not isinstance(result, _DONE):
             await self._answer(message.id, Answer(id=message.id, results=as_data([result])))
             return
+        self.ready = True
         node = None if self._state.node is None else self._state.nodes.get(self._state.node)
         self._within(node.deadline if node is not None and node.open else None)
         await self._answer(message.id, Command(state=self._state))

@@ -1,0 +1,38 @@
+"""Ending a host that nobody needs: one look for each period in which nothing happened, no polling."""
+
+import asyncio
+from collections.abc import Callable
+
+
+class Idling:
+    """Calls once nothing has happened for a while and nothing is unsettled.
+
+    Args:
+        after: Seconds.
+        moved: Answers what changes with everything that happens.
+        busy: Whether something is unsettled, or somebody is there.
+        leave: What is called, once.
+    """
+
+    def __init__(
+        self, after: float, *, moved: Callable[[], object], busy: Callable[[], bool], leave: Callable[[], object]
+    ) -> None:
+        self._after = after
+        self._moved = moved
+        self._busy = busy
+        self._leave = leave
+        self._seen = moved()
+        self._loop = asyncio.get_running_loop()
+        self._handle = self._loop.call_later(after, self._look)
+
+    def close(self) -> None:
+        """Look no more."""
+        self._handle.cancel()
+
+    def _look(self) -> None:
+        seen = self._moved()
+        if seen == self._seen and not self._busy():
+            self._leave()
+            return
+        self._seen = seen
+        self._handle = self._loop.call_later(self._after, self._look)
