@@ -34,15 +34,15 @@ class RecordExit:
             host ended it, because it was silent or overran a limit. ``rejected``: the host ended it, because it broke
             the rules of its channel.
         detail: What it broke or overran, in words that hold no private value.
-        seen: Whether its end was seen. Where it may live, out of reach in another container, whatever it was applying
-            is ambiguous.
+        end: ``unseen`` where it may live, out of reach in another container: then whatever it was applying is
+            ambiguous.
     """
 
     run_id: str
     worker: str
     outcome: Literal["crashed", "orphaned", "timed_out", "rejected"]
     detail: str | None = None
-    seen: bool = True
+    end: Literal["seen", "unseen"] = "seen"
 
 
 @frozen(kw_only=True)

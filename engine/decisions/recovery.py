@@ -158,7 +158,7 @@ def _effect(facts: ExitFacts, command: RecordExit) -> tuple[Event, ...]:
 
 def _unsure(effect: EffectRow, command: RecordExit) -> bool:
     """Whether only an operator can tell what became of it."""
-    return effect.state == "applying" and (effect.contract == "manual" or not command.seen)
+    return effect.state == "applying" and (effect.contract == "manual" or command.end == "unseen")
 
 
 def _overrun(facts: ExitFacts, command: RecordExit) -> list[Event]:

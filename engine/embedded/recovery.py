@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Iterable
+from typing import Literal
 
 from runwright.engine.commands.host import GiveUpWorker, HostCommand, RecordExit
 from runwright.engine.embedded.leftovers import Leftover, end_leftovers
@@ -47,7 +48,8 @@ def recover(log: LogReader, transitions: Transitions, epoch: str, *, old_host_go
             ends[run_id] = GiveUpWorker(run_id=run_id, worker=each.worker)
             continue
         seen = old_host_gone or all(is_alive(process) is not None for process in each.named)
-        ends[run_id] = RecordExit(run_id=run_id, worker=each.worker, outcome="orphaned", seen=seen)
+        end: Literal["seen", "unseen"] = "seen" if seen else "unseen"
+        ends[run_id] = RecordExit(run_id=run_id, worker=each.worker, outcome="orphaned", end=end)
     for attempt in range(TRIES):
         if not ends:
             break

@@ -170,7 +170,7 @@ def test_an_effect_in_application_goes_by_its_contract(scene: Stage, path: str, 
 def test_an_effect_whose_worker_may_live_elsewhere_is_ambiguous(scene: Stage, path: str) -> None:
     """The last holder was in another container: nobody saw its worker's end, whatever the contract says."""
     worker = applying(scene, path)
-    scene.host(RecordExit(run_id=ONE, worker=worker.worker, outcome="orphaned", seen=False))
+    scene.host(RecordExit(run_id=ONE, worker=worker.worker, outcome="orphaned", end="unseen"))
     assert scene.rows(EFFECTS)[0].state == "ambiguous"
     assert stands(scene)[:2] == ("parked", "effect_ambiguous")
 
