@@ -6,7 +6,8 @@ import pytest
 
 from runwright.engine.commands.client import CancelRun
 from runwright.engine.commands.host import FailPresentation, PresentRun, TimeOutRun
-from runwright.engine.commands.worker import CompleteRun, FailRun, FinishNode, StartNode
+from runwright.engine.commands.session import QueueFollowUp
+from runwright.engine.commands.worker import AskSession, CompleteRun, FailRun, FinishNode, StartNode
 from runwright.engine.results import Applied
 from runwright.eventstore.events.run import RunCancelled, RunCompleted, RunFailed, RunTimedOut
 from runwright.projections.control.messages import MESSAGES
@@ -76,7 +77,9 @@ def test_no_failure_of_a_presentation_touches_the_end(scene: Stage, end: Callabl
     end(scene)
     run, queue = scene.row(RUNS, "run-1"), scene.row(QUEUE, "run-1")
     for _ in range(5):
-        scene.host(FailPresentation(run_id="run-1", code="function_failed", reason="The function raised."))
+        failed = scene.host(FailPresentation(run_id="run-1", code="function_failed", reason="The function raised."))
+        assert isinstance(failed, Applied)
+        assert scene.row(TERMINAL, "run-1").presentation == "failed"
         assert (scene.row(RUNS, "run-1"), scene.row(QUEUE, "run-1")) == (run, queue)
         assert scene.rows(RESERVATIONS) == []
     for _ in range(3):
@@ -110,6 +113,24 @@ def test_a_cancellation_waits_for_no_message(scene: Stage) -> None:
     pi.begin(message)
     assert isinstance(scene.ask(CancelRun(run_id="run-2")), Applied)
     assert scene.row(RUNS, "run-2").status == "cancelled"
+
+
+@pytest.mark.parametrize("reached", ["unsent", "handed out", "sent", "in a turn"])
+def test_a_cancellation_waits_for_none_of_the_runs_own_messages(scene: Stage, reached: str) -> None:
+    """Wherever its step is, and whatever follow-up waits behind it: cancelled in one transaction."""
+    pi = begun(scene)
+    ask = AskSession(path="one", visit=1, attempt=1, kind="agent", prompt="p", contract=None)
+    scene.applied(scene.last, StartNode(path="one", visit=1, attempt=1), ask)
+    scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="And then?"))
+    if reached == "handed out":
+        pi.take()
+    elif reached != "unsent":
+        message = pi.receive().message
+        if reached == "in a turn":
+            pi.begin(message)
+    cancel(scene)
+    assert scene.row(RUNS, "run-1").status == "cancelled"
+    assert scene.rows(RESERVATIONS) == []
 
 
 def test_a_message_that_cannot_be_sent_holds_nothing(scene: Stage) -> None:

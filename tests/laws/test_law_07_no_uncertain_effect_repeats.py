@@ -64,6 +64,7 @@ def test_an_observed_effect_is_not_begun_before_it_was_looked_for(scene: Stage) 
     crashed(scene, "observed")
     (result,) = scene.tell(scene.claim(), BeginEffect(path="observed", visit=1))
     assert isinstance(result, Conflict)
+    assert (result.code, result.evidence["state"]) == ("effect_ambiguous", "applying")
 
 
 @pytest.mark.parametrize("path", ["manual", "idempotent", "observed"])

@@ -2,11 +2,12 @@
 
 import pytest
 
-from runwright.engine.commands.client import ResumeRun
+from runwright.engine.commands.client import PauseRun, ResumeRun
 from runwright.engine.commands.host import RecordExit
 from runwright.engine.commands.worker import FinishNode, StartNode, UpdateNode
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.runs import RUNS
+from runwright.projections.control.workers import WORKERS
 from support.graphs import graph, node
 from support.stage import Stage
 
@@ -58,3 +59,16 @@ def test_a_chain_that_gets_further_each_time_goes_through(scene: Stage) -> None:
         )
         scene.host(RecordExit(run_id=ONE, worker=worker.worker, outcome="crashed"))
     assert scene.row(QUEUE, ONE).reason == "worker_crashed"
+
+
+def test_a_worker_that_was_never_ready_made_nothing_of_its_launch(scene: Stage) -> None:
+    """What people did meanwhile is no progress of it: it is not launched again, however far the run had come."""
+    scene.queue(FLOW)
+    scene.applied(scene.claim(), StartNode(path="n0", visit=1, attempt=1))
+    scene.host(RecordExit(run_id=ONE, worker=scene.last.worker, outcome="crashed"))
+    worker = scene.claim(ready=False)
+    scene.ask(PauseRun(run_id=ONE))
+    scene.ask(ResumeRun(run_id=ONE))
+    assert scene.row(RUNS, ONE).progress > scene.row(WORKERS, worker.worker).progress
+    scene.host(RecordExit(run_id=ONE, worker=worker.worker, outcome="crashed"))
+    assert (scene.row(QUEUE, ONE).reason, scene.row(QUEUE, ONE).eligible) == ("worker_no_progress", False)

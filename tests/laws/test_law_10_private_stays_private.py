@@ -21,9 +21,16 @@ from runwright import (
     Uncertain,
     Workflow,
 )
+from runwright.engine.commands.client import CancelRun
+from runwright.engine.commands.host import PresentRun
+from runwright.engine.commands.session import QueueFollowUp
+from runwright.engine.commands.worker import AskSession, FailRun, StartNode
 from runwright.engine.errors import InputInvalid
 from runwright.engine.transitions.worker import token_hash
 from runwright.projections.control.registry import CONTROL
+from support.graphs import graph, node
+from support.scripted_session import ScriptedSession
+from support.stage import Stage
 
 #: One word for each private value that a run can hold.
 WORDS = {
@@ -108,6 +115,7 @@ def test_nothing_shown_holds_a_private_value(gossiped: tuple[Engine, str], caplo
         *(record.getMessage() for record in caplog.records if record.levelno > logging.DEBUG),
     ]
     assert [each for each in map(str, shown) if CANARY.search(each)] == []
+    assert not any("token_hash" in row for row in engine.query("queue").items)
 
 
 def test_exports_leave_private_values_out_unless_asked(gossiped: tuple[Engine, str]) -> None:
@@ -160,6 +168,38 @@ def test_tokens_stand_in_the_store_as_hashes_only(tmp_path: Path, monkeypatch: p
     assert not [each for each in files for token in tokens if token.encode() in each or bytes.fromhex(token) in each]
     with closing(sqlite3.connect(tmp_path / "state" / "log.sqlite")) as store:
         assert token_hash(tokens[0]) in str(store.execute("SELECT data FROM events").fetchall())
+
+
+def test_what_is_said_in_a_session_stands_in_bodies_only(scene: Stage) -> None:
+    """Prompts, follow-ups, the text of a turn, a reason, instructions: in no event's data, in no row, in no view."""
+    pi = ScriptedSession(scene)
+    scene.queue(graph(node("ask", "agent")), value=WORDS["input"], session="s1")
+    pi.settle()
+    ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt=WORDS["prompt"], contract=None)
+    scene.applied(scene.claim(), StartNode(path="ask", visit=1, attempt=1), ask)
+    scene.ask(QueueFollowUp(run_id="run-1", session="s1", text=WORDS["request"]))
+    message = pi.receive().message
+    pi.begin(message)
+    pi.end(message, entry="e", text=WORDS["answer"])
+    scene.ask(CancelRun(run_id="run-1", reason=WORDS["reason"]))
+    scene.host(PresentRun(run_id="run-1", instructions=WORDS["command"]))
+    recorded = list(scene.log.read_all())
+    assert {name for name, word in WORDS.items() if any(word in (each.body or "") for each in recorded)} >= {
+        "input", "prompt", "request", "answer", "reason", "command",
+    }  # fmt: skip
+    shown = [*(each.data for each in recorded), *(scene.rows(each) for each in CONTROL), pi.view()]
+    assert [each for each in map(str, shown) if CANARY.search(each)] == []
+
+
+def test_what_looks_like_a_secret_is_struck_out_of_what_a_worker_tells(scene: Stage) -> None:
+    """Bearer values, and key, token, secret and password pairs: neither in the safe message nor in the error text."""
+    scene.queue(graph(node("one")))
+    text = "GET failed: Authorization: Bearer canary-1, api_key=canary-2 and password: canary-3"
+    end = FailRun(outcome="failed", code="node_failed", phase="execute", message=text, error=text)
+    scene.applied(scene.claim(), end)
+    recorded = list(scene.log.read("run/run-1"))
+    assert [each.type for each in recorded if CANARY.search(f"{each.data}{each.body}")] == []
+    assert "GET failed" in recorded[-1].data
 
 
 def test_the_state_directory_is_private(tmp_path: Path) -> None:
