@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from runwright.engine.errors import ConflictError, EngineError, NotFound, RecoveryRequiredError
 from runwright.engine.protocol.envelopes import Failure
-from runwright.engine.protocol.errors import HostBusy, HostFailed
+from runwright.engine.protocol.errors import HostBusy, HostFailed, HostUnavailable
 from runwright.eventstore.errors import PayloadTooLarge, StoreError, ValueRefused
 from runwright.eventstore.values import Json
 
@@ -61,7 +61,7 @@ def outcome_of(error: BaseException) -> str:
             return "recovery_required"
         case NotFound() | EngineError(code="not_found"):
             return "not_found"
-        case HostBusy() | HostFailed():
+        case HostBusy() | HostFailed() | HostUnavailable():
             return "unavailable"
         case ValueRefused() | PayloadTooLarge():
             return "rejected"

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from runwright.engine.protocol.kinds import Maybe, Name, Prose, Whole
+from runwright.engine.protocol.kinds import Maybe, Name, Prose, Unfit, Whole
+from runwright.eventstore.values import Json
 
 PROTOCOL: Final = "runwright.client.v1"
 
@@ -16,7 +17,8 @@ MAX_CALL: Final = 17 * 1024 * 1024
 MOST_ITEMS: Final = 256
 PAGE_BYTES: Final = 256 * 1024
 
-ID: Final = Name(128)
+#: A slash would end a stream's name.
+ID: Final = Name(128, "[^/]+")
 #: ``cli``, ``engine``, ``pi:<session>``, ``mcp:<session>``, ``hook:<session>``; a program of your own has its own word.
 CLIENT: Final = Name(128, r"[a-z][a-z0-9-]{0,31}(:[A-Za-z0-9._:-]{1,90})?")
 SESSION: Final = Name(128, r"[A-Za-z0-9._:-]+")
@@ -32,3 +34,12 @@ HASH: Final = Name(64, "[0-9a-f]{64}")
 POSITION: Final = Whole()
 CURSOR: Final = Maybe(Name(128))
 LIMIT: Final = Whole(1, MOST_ITEMS)
+
+
+def is_id(value: Json) -> bool:
+    """Whether a value can be an ID."""
+    try:
+        ID.load(value)
+    except Unfit:
+        return False
+    return True

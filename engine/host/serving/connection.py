@@ -13,7 +13,7 @@ from runwright.engine.host.serving.dispatcher import Dispatcher
 from runwright.engine.protocol.envelopes import Call, Event, Hello, Reply, unwrap, wrap
 from runwright.engine.protocol.errors import FrameInvalid, HostBusy, MessageInvalid, ProtocolError, ProtocolUnknown
 from runwright.engine.protocol.failures import failure_of, outcome_of
-from runwright.engine.protocol.limits import MAX_CALL, PROTOCOL
+from runwright.engine.protocol.limits import MAX_CALL, PROTOCOL, is_id
 from runwright.engine.protocol.operations import OPERATIONS, Lane
 from runwright.engine.tasks import end_task, own_task
 from runwright.engine.wire.errors import WireError
@@ -100,8 +100,20 @@ class Connection:
                 message = self._assembler.take(decode_message(raw[:-1], MAX_FRAME))
             except WireError as refused:
                 raise FrameInvalid(refused.message) from None
-            if message is not None:
-                return unwrap(message)
+            if message is not None and (envelope := await self._unwrapped(message)) is not None:
+                return envelope
+
+    async def _unwrapped(self, message: JsonObject) -> Hello | Call | Reply | Event | None:
+        """Read an envelope; a call that does not fit is refused by name, and the connection goes on."""
+        try:
+            return unwrap(message)
+        except MessageInvalid as error:
+            call_id = message.get("call_id")
+            if message.get("type") != "call" or not is_id(call_id):
+                raise
+            assert isinstance(call_id, str), "it is an ID"
+            await self._refuse(call_id, error)
+            return None
 
     async def _take(self, envelope: Hello | Call | Reply | Event) -> None:
         if not isinstance(envelope, Call):

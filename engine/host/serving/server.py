@@ -67,8 +67,11 @@ class Server:
         if self._listening is None:
             return
         listening, self._listening = self._listening, None
-        with suppress(FileNotFoundError):
-            self.path.unlink()
+        self.path.unlink(missing_ok=True)
+        if self.path != self._surface.holder.home.socket:
+            # Its private folder is empty now; a client may still look at it, and the next host makes it anew.
+            with suppress(OSError):
+                self.path.parent.rmdir()
         listening.close()
         connections = list(self._connections)
         for task in connections:
