@@ -1,5 +1,6 @@
 """Verification of a store: its file, its chain, its tail and what was erased from it."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -48,6 +49,8 @@ def verify_store(
         StoreUnavailable: The file may not be read.
     """
     log = Home(path).log if path.is_dir() else path
+    if not os.path.lexists(path):
+        raise StoreMissing(path)
     try:
         opening.check_header(log)
     except StoreCorrupt as error:

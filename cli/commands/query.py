@@ -43,7 +43,8 @@ def command(
 ) -> None:
     """Filter, sort and page what follows from the log.
 
-    Without a name: which projections there are, and their fields.
+    Without a name: which projections there are, and their fields. A terminal shows the fields that matter most
+    as far as they fit, and names the others; one row alone, --json and --csv have them all.
     """
     if as_csv and call.out.for_machines:
         raise Refused.usage("--csv and --json are two forms.", "Leave one of them out.")
@@ -72,13 +73,10 @@ def _list_projections(call: Invocation, found: Sequence[JsonObject], as_csv: boo
     if as_csv:
         call.out.raw(_csv(found, list(found[0])))
         return
-    from runwright.cli.rendering.projections import HOLDS
-    from runwright.cli.rendering.tables import plain_table
+    from runwright.cli.rendering.projections import projection_lines
 
-    rows = [
-        (name := str(each["projection"]), HOLDS.get(name, str(each["holds"])), _words(each["fields"])) for each in found
-    ]
-    call.out.show(plain_table(("projection", "holds", "fields"), rows, whole=("projection",)))
+    for each in found:
+        call.out.show(*projection_lines(str(each["projection"]), str(each["holds"]), _words(each["fields"])))
 
 
 def _words(value: Json) -> str:

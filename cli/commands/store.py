@@ -1,5 +1,6 @@
 """``runwright store``: the file that everything stands in."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import rich_click as click
@@ -100,7 +101,20 @@ def adopt(call: Invocation) -> None:
     elif head is None:
         call.out.say("It is this folder's own store already; nothing was done.")
     else:
-        call.out.say(f"Adopted at {format_head(head)}. Its live runs wait for: runwright resume RUN")
+        with reading(call) as store:
+            live = [each.run_id for each in store.live().items]
+        call.out.say(f"Adopted at {format_head(head)}. {_waiting(live)}")
+
+
+def _waiting(live: Sequence[str]) -> str:
+    """What an adopted store's live runs wait for, where there are any."""
+    match live:
+        case []:
+            return "No run in it is live."
+        case [run_id]:
+            return f"Its live run waits for: runwright resume {run_id}"
+        case _:
+            return f"Its {len(live)} live runs wait for: runwright resume RUN (`runwright status` lists them)"
 
 
 for _each in (status, backup, import_, adopt):

@@ -23,8 +23,9 @@ def ending_lines(status: "Status", now: int, *, cause: str | None = None) -> lis
         cause: The error's own text; private, so only for the person who drove the run.
     """
     word = shown_word(status)
+    after = f" after {took(status, now)}" if status.started_at is not None else ""
     lines: list[RenderableType] = [
-        Text.assemble(mark(word), f" after {took(status, now)}", (f"  {clean(status.workflow)} {status.run_id}", QUIET))
+        Text.assemble(mark(word), after, (f"  {clean(status.workflow)} {status.run_id}", QUIET))
     ]
     if reason := why(status, now):
         lines.append(Text(f"  {clean(reason)}", style=style_of(word)))

@@ -2,6 +2,13 @@
 
 from typing import Final
 
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from runwright.cli.rendering.marks import QUIET
+from runwright.cli.rendering.text import clean
+
 HOLDS: Final = {
     "runs": "every run: workflow, how far it is, where it stands",
     "queue": "what may be done with each run now, and why it stands still",
@@ -23,3 +30,9 @@ HOLDS: Final = {
     "run_list": "every run with all that a list shows",
     "activity": "starts, ends, steps and failures by the hour",
 }
+
+
+def projection_lines(name: str, holds: str, fields: str) -> list[RenderableType]:
+    """One projection: its name and what it holds, and below them its fields."""
+    said = HOLDS.get(name, holds)
+    return [Text.assemble((clean(name), "bold"), f"  {clean(said)}"), Padding(Text(clean(fields), QUIET), (0, 0, 0, 4))]

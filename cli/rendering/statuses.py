@@ -41,10 +41,11 @@ def us(moment: datetime) -> int:
 
 
 def took(status: "Status", now: int) -> str:
-    """How long a run took, or has taken so far."""
-    begin = status.started_at or status.created_at
+    """How long a run took, or has taken so far, from when it started; a dash where it never did."""
+    if status.started_at is None:
+        return "-"
     end = us(status.finished_at) if status.finished_at is not None else now
-    return span(end - us(begin))
+    return span(end - us(status.started_at))
 
 
 def where(status: "Status") -> str:
@@ -108,10 +109,11 @@ def _facts(status: "Status", now: int) -> list[tuple[str, str]]:
         ("node", where(status)),
         ("steps", f"{status.steps.used:,} of at most {status.steps.max:,}"),
         ("queued", ago(us(status.created_at), now)),
-        ("took" if ended else "so far", took(status, now)),
     ]
     if ended is not None:
-        facts.insert(3, ("ended", ago(us(ended), now)))
+        facts.append(("ended", ago(us(ended), now)))
+    if status.started_at is not None:
+        facts.append(("took" if ended else "so far", took(status, now)))
     if reason := why(status, now):
         rests = status.reason is not None and status.status != "waiting"
         since = f" (for {span(now - us(status.reason.since))})" if rests and status.reason is not None else ""

@@ -96,3 +96,38 @@ def _rows(cli: CommandLine, query: str) -> list[dict[str, str]]:
     rows = [dict(row) for row in connection.execute(query)]
     connection.close()
     return rows
+
+
+def test_an_adopted_store_says_what_waits_in_it(cli: CommandLine) -> None:
+    """Nothing, one run by its ID, or how many; and a folder without a store is named by itself."""
+    cli("run", "sample", "greet")
+    expected = ["No run in it is live.", None, "Its 2 live runs wait for: runwright resume RUN"]
+    for number, words in enumerate(expected):
+        if number:
+            cli("start", "sample", "greet")
+        cli("log", "export", "--with-values", "-o", f"copy-{number}.jsonl")
+        cli("store", "import", f"copy-{number}.jsonl", "--home", f"other-{number}")
+        said = cli("store", "adopt", "--home", f"other-{number}").err
+        assert (words or f"Its live run waits for: runwright resume {cli.run_id()}") in said
+    for line in (("log", "verify"), ("log", "head"), ("log", "export"), ("store", "status")):
+        assert f"There is no store at {cli.project / 'none'}." in cli(*line, "--home", "none", code=4).err
+
+
+def test_waiting_to_begin_is_no_time_that_a_run_took(cli: CommandLine) -> None:
+    """A queued run took none, in the table, in its facts and after the command that left it so."""
+    run_id = cli("start", "sample", "greet", "--session", "s1").out.strip()
+    assert cli("runs").out.splitlines()[-1].split()[-1] == "-"
+    assert "so far" not in cli("status", run_id).out
+    assert " after " not in cli("resume", run_id, code=5).err
+    cli("cancel", run_id)
+    assert "took" not in cli("status", run_id).out
+    cli("run", "sample", "greet")
+    assert "took" in cli("status", "@last").out
+
+
+def test_the_list_of_projections_reads_well(cli: CommandLine) -> None:
+    """Each with what it holds, and its fields below it, indented."""
+    cli("start", "sample", "greet")
+    lines = cli("query").out.splitlines()
+    at = lines.index("queue  what may be done with each run now, and why it stands still")
+    assert lines[at + 1].startswith("    run_id, session, project, state")

@@ -30,6 +30,14 @@ def test_a_store_that_nobody_changed_verifies(tmp_path: Path) -> None:
             assert (verdict.head, verdict.events) == (head, 11)
 
 
+@pytest.mark.parametrize("name", ["nothing", "nothing/log.sqlite"])
+def test_what_is_not_there_is_named_itself(tmp_path: Path, name: str) -> None:
+    """The folder, or the file, that was asked about; never the one around it."""
+    with pytest.raises(StoreMissing) as missing:
+        verify_store(tmp_path / name)
+    assert missing.value.path == tmp_path / name
+
+
 def test_verification_leaves_a_store_as_it_was(tmp_path: Path) -> None:
     """Not one byte is written, and no file is left beside it."""
     make_store(tmp_path)
