@@ -18,6 +18,7 @@ _MODULES: Final = (
     "runwright.engine.errors",
     "runwright.engine.reading.errors",
     "runwright.engine.protocol.errors",
+    "runwright.engine.host.errors",
     "runwright.eventstore.errors",
     "runwright.eventstore.transfer.errors",
     "runwright.projections.errors",

@@ -1,0 +1,116 @@
+"""Do cancel and status go on while long questions fill every thread?"""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwright import Context, Workflow
+from runwright.engine.host.serving import questions
+from runwright.engine.host.serving.bounds import LONG_THREADS, MOST_CALLS
+from support.raw_client import RawClient
+from support.serving import served
+
+
+@pytest.fixture
+def stuck(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Has each comparison of the tables wait until it is let on."""
+    go, waiting = threading.Event(), threading.Semaphore(0)
+
+    def verify(*_: Any) -> dict[str, Any]:
+        waiting.release()
+        assert go.wait(60)
+        return {"ok": True, "position": 0, "rows": 0, "differences": [], "left_out": 0}
+
+    monkeypatch.setitem(questions.QUESTIONS, "projection.verify", verify)
+    yield go, waiting
+    go.set()
+
+
+async def test_long_questions_hold_up_no_command(tmp_path: Path, stuck: Any) -> None:
+    """With every thread for long questions taken, and more waiting, status and cancel are answered."""
+    go, waiting = stuck
+    begun, release = threading.Event(), threading.Event()
+    workflow: Workflow[Any] = Workflow("long")
+
+    def work(ctx: Context[Any]) -> int:
+        """Wait."""
+        begun.set()
+        assert release.wait(60)
+        return 1
+
+    workflow.entry(workflow.compute(work))
+    async with served(tmp_path / "home", [workflow]) as host:
+        run_id = await host.engine.start(workflow, {})
+        assert await asyncio.to_thread(begun.wait, 30)
+        client = await RawClient.open(host.server.path)
+        for number in range(MOST_CALLS):
+            await client.call("projection.verify", f"long-{number}")
+        for _ in range(LONG_THREADS):
+            assert await asyncio.to_thread(waiting.acquire, True, 30)
+        await client.call("run.status", "status", run_id=run_id)
+        assert (await client.reply("status"))["answer"]["status"] == "running"
+        await client.call("run.cancel", "cancel", run_id=run_id, key="c")
+        assert (await client.reply("cancel"))["outcome"] == "accepted"
+        await client.call("run.status", "after", run_id=run_id)
+        assert (await client.reply("after"))["answer"]["status"] == "cancelled"
+        release.set()
+        go.set()
+        await client.close()
+
+
+async def test_too_many_long_questions_are_refused(tmp_path: Path, stuck: Any) -> None:
+    """One connection cannot heap them up: the rest are told to wait, and the first ones are answered."""
+    go, _ = stuck
+    async with served(tmp_path / "home") as host:
+        client = await RawClient.open(host.server.path)
+        for number in range(MOST_CALLS):
+            await client.call("projection.verify", str(number))
+        refused = [await client.read() for _ in range(MOST_CALLS // 2)]
+        assert {each["error"]["code"] for each in refused} == {"host_busy"}
+        go.set()
+        answered = [await client.read() for _ in range(MOST_CALLS // 2)]
+        assert {each["outcome"] for each in answered} == {"accepted"}
+        await client.close()
+
+
+async def test_a_fault_of_the_host_is_one_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bug behind one operation is answered without its text, logged with its place, and nothing else ends."""
+
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("SECRET")
+
+    monkeypatch.setitem(questions.QUESTIONS, "run.list", broken)
+    async with served(tmp_path / "home") as host:
+        client = await RawClient.open(host.server.path)
+        await client.call("run.list")
+        reply = await client.reply()
+        assert (reply["outcome"], reply["error"]["code"]) == ("unavailable", "host_failed")
+        await client.call("log.head", "2")
+        assert (await client.reply("2"))["outcome"] == "accepted"
+        await client.close()
+    assert "SECRET" not in str(reply) + caplog.text
+    assert "run.list" in caplog.text
+    assert "test_lanes.py" in caplog.text
+
+
+async def test_a_chore_is_done_once_for_its_key(tmp_path: Path) -> None:
+    """A repeat under the same key joins what is under way or was done; another payload conflicts; a refusal is none."""
+    async with served(tmp_path / "home") as host:
+        client = await RawClient.open(host.server.path)
+        target = {"file": str(tmp_path / "copy.sqlite")}
+        for call_id in ("1", "2"):
+            await client.call("store.backup", call_id, key="k", payload=target)
+        replies = [await client.read() for _ in range(2)]
+        assert [each["outcome"] for each in replies] == ["accepted", "accepted"]
+        assert replies[0]["answer"] == replies[1]["answer"]
+        await client.call("store.backup", "3", key="k", payload={"file": str(tmp_path / "other.sqlite")})
+        assert (await client.reply("3"))["error"]["code"] == "key_reused"
+        for call_id in ("4", "5"):
+            await client.call("store.backup", call_id, key="n", payload=target)
+            assert (await client.reply(call_id))["error"]["code"] == "target_exists"
+        await client.close()
