@@ -43,6 +43,13 @@ def collect_specs(flags: Sequence[str], settings: Settings, needed: Collection[s
     return specs
 
 
+def settled_agents(settings: Settings) -> dict[str, str]:
+    """The specification of every executor that the settings name, the default one under its own name."""
+    known = settings.agents()
+    default = settings.text("default_agent")
+    return known if default is None else {**known, DEFAULT: _look_up(default, known)}
+
+
 def named_agents(flags: Sequence[str]) -> tuple[str, ...]:
     """The names of the executors that ``--agent`` was given."""
     return tuple(_split(flag)[0] for flag in flags)

@@ -17,6 +17,7 @@ GROUPS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
             ("status", "status"),
             ("runs", "runs"),
             ("show", "show"),
+            ("watch", "watch"),
             ("wait", "wait"),
             ("output", "output"),
             ("logs", "logs"),
@@ -46,7 +47,7 @@ GROUPS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
             ("log", "log"),
         ),
     ),
-    ("System", (("store", "store"), ("config", "config"), ("completion", "completion"))),
+    ("System", (("host", "host"), ("store", "store"), ("config", "config"), ("completion", "completion"))),
 )
 _MODULES: Final = {name: module for _, commands in GROUPS for name, module in commands}
 

@@ -13,7 +13,7 @@ from runwright.cli.failures import INTERRUPTED
 from runwright.cli.holding import refuse_held
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.rendering.progress import Progress
-from runwright.cli.showing import shown
+from runwright.cli.showing import fed, screen
 
 if TYPE_CHECKING:
     from runwright.engine.agents.agent import Agent
@@ -128,16 +128,17 @@ async def _follow(engine: "AsyncEngine", run_ids: Sequence[str], timeout: float 
 @contextmanager
 def _shown(call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], after: int) -> Iterator[Progress | None]:
     """Show on stderr what the runs do, and what their code prints."""
-    with shown(call, engine.reader, run_ids, engine.follow(after), after) as progress:
-        if progress is None:
+    with screen(call, engine.reader, run_ids, after) as feeder:
+        if feeder is None:
             yield None
             return
-        call.printed.hear, call.asking.hold = progress.printed, progress.hold
-        try:
-            yield progress
-            call.printed.settle()
-        finally:
-            call.printed.hear = _unheard
+        with fed(feeder, engine.follow(after), lambda: engine.reader.head().position):
+            call.printed.hear, call.asking.hold = feeder.progress.printed, feeder.progress.hold
+            try:
+                yield feeder.progress
+                call.printed.settle()
+            finally:
+                call.printed.hear = _unheard
 
 
 @contextmanager

@@ -60,6 +60,11 @@ class Invocation:
         """The terminal, where a run asks the person at it."""
         return Asking(self.out)
 
+    def aside(self, text: str) -> None:
+        """Say something that only who asked for more wants to hear."""
+        if self.out.verbose:
+            self.out.say(text)
+
     def show_warnings(self) -> None:
         """Send what Runwright logs to stderr."""
         show_warnings(self.out.stderr, verbose=self.out.verbose > 0)

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -33,39 +33,49 @@ class Told(Protocol):
 
 
 @contextmanager
-def shown(
-    call: Invocation, store: "Reader", run_ids: Sequence[str], told: Told, after: int
-) -> Iterator[Progress | None]:
-    """Show what runs do; nothing with ``-q`` or for machines.
+def screen(call: Invocation, store: "Reader", run_ids: Sequence[str], after: int) -> "Iterator[Feeder | None]":
+    """A screen for some runs, that shows what it is fed; none with ``-q`` or for machines.
 
     Args:
         call: The invocation.
         store: Where the past of the runs is read.
         run_ids: The runs.
-        told: The events behind ``after``; closed at the end.
         after: The position up to which nothing is news.
     """
     if call.out.quiet or call.out.for_machines:
-        try:
-            yield None
-        finally:
-            told.close()
+        yield None
         return
-    feeder = _Feeder(call, store, run_ids)
+    feeder = Feeder(call, store, run_ids)
     feeder.recall(after)
+    with feeder.progress:
+        yield feeder
+
+
+@contextmanager
+def fed(feeder: "Feeder", told: Told, last: Callable[[], int]) -> Iterator[None]:
+    """Feed a screen in a thread, for as long as this lasts.
+
+    Args:
+        feeder: The screen's.
+        told: The events; closed at the end.
+        last: Answers the position that has to be seen before the end.
+    """
     thread = threading.Thread(target=feeder.feed, args=(told,), name="runwright-progress", daemon=True)
-    with feeder.progress as progress:
-        thread.start()
-        try:
-            yield progress
-            _catch_up(progress, store.head().position)
-        finally:
-            told.close()
-            thread.join(timeout=2)
+    thread.start()
+    try:
+        yield
+        _catch_up(feeder.progress, last())
+    finally:
+        told.close()
+        thread.join(timeout=2)
 
 
-class _Feeder:
-    """Hands the events of some runs, and of those that carry them on, to the screen."""
+class Feeder:
+    """Hands the events of some runs, and of those that carry them on, to the screen.
+
+    Attributes:
+        progress: The screen.
+    """
 
     def __init__(self, call: Invocation, store: "Reader", run_ids: Sequence[str]) -> None:
         self._store = store
@@ -92,12 +102,16 @@ class _Feeder:
     def feed(self, told: Told) -> None:
         """Hand on what comes, until it is closed."""
         while (recorded := told.next()) is not None:
-            if recorded.version > self._streams.get(recorded.stream, recorded.version):
-                self._streams[recorded.stream] = recorded.version
-                self.progress.feed(recorded)
-                if recorded.type == "run.continued":
-                    self._carry_on(recorded.stream.partition("/")[2])
-            self.progress.position = recorded.position
+            self.take(recorded)
+
+    def take(self, recorded: "RecordedEvent") -> None:
+        """Hand on one event, where it is one of these runs' and was not seen yet."""
+        if recorded.version > self._streams.get(recorded.stream, recorded.version):
+            self._streams[recorded.stream] = recorded.version
+            self.progress.feed(recorded)
+            if recorded.type == "run.continued":
+                self._carry_on(recorded.stream.partition("/")[2])
+        self.progress.position = recorded.position
 
     def _carry_on(self, run_id: str) -> None:
         """Go on with the run that carries this one on."""

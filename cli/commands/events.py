@@ -14,6 +14,7 @@ from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading, reading_events
 
 if TYPE_CHECKING:
+    from runwright.cli.showing import Told
     from runwright.eventstore.envelope import RecordedEvent
     from runwright.eventstore.reader import LogReader
 
@@ -49,7 +50,10 @@ def command(
         if call.out.as_json:
             _page(call, log, after, types, streams, limit or _PAGE, values)
         elif follow:
-            _show(call, _followed(log, after, types, streams, limit), values)
+            from runwright.cli.following import told
+
+            news = stack.enter_context(told(call, log, after))
+            _show(call, _followed(news, types, streams, limit), values)
         else:
             most = limit or (None if call.out.as_lines else _PAGE)
             last = _show(call, log.read_all(after, types=types, streams=streams, limit=most), values)
@@ -101,16 +105,15 @@ def _show(call: Invocation, events: "Iterator[RecordedEvent]", values: bool) -> 
 
 
 def _followed(
-    log: "LogReader", after: int, types: set[str] | None, streams: set[str] | None, limit: int | None
+    news: "Told", types: set[str] | None, streams: set[str] | None, limit: int | None
 ) -> "Iterator[RecordedEvent]":
     left = limit
-    with log.subscribe(after) as subscription:
-        for each in subscription:
-            if (types is None or each.type in types) and (streams is None or each.stream in streams):
-                yield each
-                left = None if left is None else left - 1
-                if left == 0:
-                    return
+    while (each := news.next()) is not None:
+        if (types is None or each.type in types) and (streams is None or each.stream in streams):
+            yield each
+            left = None if left is None else left - 1
+            if left == 0:
+                return
 
 
 def _more(log: "LogReader", last: int, types: set[str] | None, streams: set[str] | None) -> bool:

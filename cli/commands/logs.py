@@ -1,12 +1,19 @@
 """``runwright logs``: what user code wrote."""
 
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
 import rich_click as click
 
 from runwright.cli.command import intent
 from runwright.cli.failures import Refused
+from runwright.cli.hosting import host_lives
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 from runwright.cli.rendering.text import clean
+
+if TYPE_CHECKING:
+    from runwright.engine.reading.reader import Reader
 
 
 @intent("logs", example="runwright logs @last\nrunwright logs 7k2m3x build -f", lines=True)
@@ -29,15 +36,33 @@ def command(call: Invocation, run: str, node: str | None, follow: bool) -> None:
         if call.out.as_json:
             call.out.document({"run_id": run_id, "node": node, "lines": list(store.logs(run_id, node))})
             return
-        shown = 0
-        with store.follow(store.head().position) as news:
-            while True:
-                ended = store.status(run_id).ended
-                for number, line in enumerate(store.logs(run_id, node)):
-                    if number >= shown:
-                        call.out.lines([{"line": line}]) if call.out.as_lines else call.out.raw(clean(line) + "\n")
-                        shown = number + 1
-                call.out.stdout.flush()
-                if ended or not follow:
-                    return
-                news.next(timeout=0.25)
+        if not follow:
+            _print(call, store.logs(run_id, node))
+        elif host_lives(call):
+            from runwright.engine.client.client import Client
+
+            with Client.connect(call.home, client="cli") as client, client.logs_subscribe(run_id, node=node) as lines:
+                _print(call, lines)
+        else:
+            _print(call, _followed(store, run_id, node))
+
+
+def _print(call: Invocation, lines: "Iterable[str]") -> None:
+    for line in lines:
+        call.out.lines([{"line": line}]) if call.out.as_lines else call.out.raw(clean(line) + "\n")
+        call.out.stdout.flush()
+
+
+def _followed(store: "Reader", run_id: str, node: str | None) -> "Iterator[str]":
+    """The lines that are there and those that come, until the run has ended."""
+    shown = 0
+    with store.follow(store.head().position) as news:
+        while True:
+            ended = store.status(run_id).ended
+            for number, line in enumerate(store.logs(run_id, node)):
+                if number >= shown:
+                    shown = number + 1
+                    yield line
+            if ended:
+                return
+            news.next(timeout=0.25)

@@ -86,11 +86,12 @@ def _show(call: Invocation, page: "RunsPage | None") -> None:
 def _follow(
     call: Invocation, store: "Reader", statuses: Sequence[str], workflow: str | None, begin: int | None, limit: int
 ) -> None:
-    """Show each run again whenever it changes; the store is looked at four times a second."""
+    """Show each run again whenever it changes."""
+    from runwright.cli.following import told
     from runwright.cli.rendering.statuses import runs_line
 
     seen: dict[str, str] = {}
-    with store.follow(store.head().position) as news:
+    with told(call, store.log, store.head().position) as news:
         while True:
             page = store.runs(statuses=statuses, workflow=workflow, since=begin, limit=limit)
             for each in reversed(page.items):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from runwright.engine.reading.reader import Reader
     from runwright.engine.reading.status import Status
 
+#: The longest wait for news (seconds): whoever drives a run may be gone without a word.
+_LOOK = 1.0
 _WAITING = frozenset({"waiting", "paused", "ambiguous"})
 
 
@@ -55,9 +57,10 @@ def command(call: Invocation, runs: Sequence[str], until: str, timeout: str | No
 
 def _wait(call: Invocation, store: "Reader", ids: Sequence[str], until: str, deadline: float | None) -> "list[Status]":
     from runwright.cli.chains import last_of_chain
+    from runwright.cli.following import told
 
-    told: set[str] = set()
-    with store.follow(store.head().position) as news:
+    said: set[str] = set()
+    with told(call, store.log, store.head().position) as news:
         while True:
             found = [store.status(last_of_chain(store, run_id)) for run_id in ids]
             open_ones = [each for each in found if not (each.ended or (until == "waiting" and _rests(each)))]
@@ -65,10 +68,10 @@ def _wait(call: Invocation, store: "Reader", ids: Sequence[str], until: str, dea
             if not open_ones or (left is not None and left <= 0):
                 return found
             for each in open_ones:
-                if not each.driven and each.run_id not in told:
-                    told.add(each.run_id)
+                if not each.driven and each.run_id not in said:
+                    said.add(each.run_id)
                     call.out.say(*_undriven(each))
-            news.next(timeout=left)
+            news.next(timeout=_LOOK if left is None else min(_LOOK, left))
             while news.next(timeout=0) is not None:
                 pass
 

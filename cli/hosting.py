@@ -1,0 +1,82 @@
+"""The host of a state directory: reached where one lives, started where a command needs one."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from runwright.cli.failures import UNAVAILABLE, Failure, Refused
+from runwright.cli.invocation import Invocation
+
+if TYPE_CHECKING:
+    from runwright.engine.client.client import Client
+
+
+def host_lives(call: Invocation) -> bool:
+    """Whether a host serves the state directory right now."""
+    from runwright.engine.client.connect import find_host
+
+    return find_host(call.home) is not None
+
+
+@contextmanager
+def host_if_any(call: Invocation) -> "Iterator[Client | None]":
+    """A connection to the host, and ``None`` where none lives."""
+    if not host_lives(call):
+        yield None
+        return
+    from runwright.engine.client.client import Client
+
+    with Client.connect(call.home, client="cli") as client:
+        yield client
+
+
+@contextmanager
+def needed_host(call: Invocation) -> "Iterator[Client]":
+    """A connection to the host, which is started where none lives, and again where it is lost meanwhile.
+
+    Raises:
+        Refused: It does not serve: a program holds the store, for one.
+    """
+    from runwright.engine.client.client import Client
+
+    if start_if_none(call):
+        call.aside("Started a host in the background; `runwright host stop` ends it.")
+    with Client.connect(call.home, client="cli", start=True) as client:
+        yield client
+
+
+def start_if_none(call: Invocation) -> bool:
+    """Start a host in the background where none lives, and wait until it serves; whether it was started here.
+
+    Raises:
+        Refused: It does not serve, and why.
+    """
+    if host_lives(call):
+        return False
+    from runwright.engine.host.starting import start_host
+    from runwright.engine.host.unstarted import HostUnstarted
+
+    command = [sys.executable, "-m", "runwright.cli.main", "host", "run"]
+    command += ["--home", str(call.home), "--project", str(call.project)]
+    command += ["--unsafe-filesystem"] if call.flags.unsafe_filesystem else []
+    try:
+        start_host(call.home, command=command)
+    except HostUnstarted as error:
+        if error.code == "store_in_use":
+            raise held_by_program(error.message) from None
+        raise
+    return True
+
+
+def held_by_program(message: str) -> Refused:
+    """Somebody holds the store and serves nobody: what can be done about it."""
+    return Refused(
+        Failure(
+            code="store_in_use",
+            message=message,
+            hint="That process drives its runs itself and serves no other command. Press Ctrl-C there to pause at the "
+            "next step, wait with `runwright wait RUN`, or use another --home.",
+            exit_code=UNAVAILABLE,
+        )
+    )
