@@ -14,6 +14,7 @@ from typing import IO, Any, Protocol
 from attrs import frozen
 
 from runwright.engine.execution.calling import OutOfTime
+from runwright.engine.execution.watched import Watched
 from runwright.engine.tasks import own_task
 
 #: Every program that a run starts finds its run's ID under this name: what outlives a crash is known by it.
@@ -88,18 +89,20 @@ async def run_child(
         stdin: What it reads; ``None`` for nothing.
         stdout: A file that takes its stdout; ``None`` to keep it, up to the limit.
         max_output: The bytes of each stream that are kept.
-        limit: Seconds it may take.
+        limit: Seconds it may take, its start included.
         on_stderr: Is told the lines of stderr as they come, some at a time.
         gate: Is told of the process before its stdin is written, and after its end.
 
     Raises:
-        OutOfTime: It took longer; its group was ended before this is raised.
+        OutOfTime: It took longer, whenever the loop learnt of its end; its group was ended before this is raised.
         OSError: It could not be started.
     """
     if limit is not None and limit <= 0:
         raise OutOfTime
+    loop = asyncio.get_running_loop()
+    ends = None if limit is None else loop.time() + limit
     transport, child = await _started(
-        asyncio.get_running_loop().subprocess_exec(
+        loop.subprocess_exec(
             lambda: _Child(max_output, on_stderr),
             *argv,
             cwd=cwd,
@@ -115,8 +118,7 @@ async def run_child(
         if gate is not None:
             await gate.opened(transport.get_pid())
         _feed(transport, stdin)
-        await asyncio.wait({child.exited}, timeout=limit)
-        in_time = child.exited.done()
+        in_time = await _in_time(transport.get_pid(), child, ends)
         if in_time:
             await asyncio.wait({child.drained}, timeout=PIPE_GRACE)
     finally:
@@ -128,6 +130,17 @@ async def run_child(
     code = transport.get_returncode()
     assert code is not None
     return child.end(code)
+
+
+async def _in_time(pid: int, child: "_Child", ends: float | None) -> bool:
+    """Wait for the end of a child, but not beyond a time of the loop's; whether it ended by then."""
+    if ends is not None:
+        watched = Watched(pid, child.exited)
+        await asyncio.wait({watched.told}, timeout=max(0, ends - asyncio.get_running_loop().time()))
+        if not watched.ended_by(ends):
+            return False
+    await asyncio.wait({child.exited})
+    return True
 
 
 async def end_group(group: int) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,61 @@ def living(folder: Path) -> list[int]:
             except OSError:
                 continue
     return found
+
+
+class HeldUp:
+    """A gate that holds the loop up as soon as it waits for the process, over the process's end and over its limit.
+
+    Args:
+        ends: What makes the process end.
+        when: When the limit passes: while it starts, or before or after it ends.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, ends: Callable[[], object], when: str) -> None:
+        self._ends, self._when = ends, when
+        self._ahead = 0.0
+        self._loop = asyncio.get_running_loop()
+        monkeypatch.setattr(self._loop, "time", lambda: time.monotonic() + self._ahead)
+
+    async def opened(self, pid: int) -> None:
+        """The process waits for its input."""
+        if self._when == "starting":
+            self._ends()
+            self._pass_time()
+            return
+        self._loop.call_later(0, self._hold, pid)
+
+    async def closed(self, pid: int) -> None:
+        """Nothing of it is left."""
+
+    def _hold(self, pid: int) -> None:
+        if self._when == "before":
+            self._pass_time()
+        self._ends()
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        for each in threading.enumerate():
+            if each.name == f"watches {pid}":
+                each.join(30)
+        self._pass_time()
+
+    def _pass_time(self) -> None:
+        self._ahead += 10_000
+
+
+@pytest.mark.parametrize("when", ["starting", "before", "after"])
+async def test_a_loop_that_was_held_up_judges_by_when_the_process_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """What ended within its limit counts although the loop hears of it after that, and what ended later does not."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    gate = HeldUp(monkeypatch, ends=lambda: fifo.write_text("go"), when=when)
+    running = run_child(["/bin/sh", "-c", f"cat {fifo}"], cwd=tmp_path, limit=5_000, gate=gate)
+    if when == "after":
+        assert (await running).stdout == b"go"
+    else:
+        with pytest.raises(OutOfTime):
+            await running
 
 
 @pytest.mark.parametrize("turns", range(8))
