@@ -19,7 +19,16 @@ from runwright.engine.errors import NotFound, PreflightError
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.execution.port import RunState
 from runwright.engine.host.launching import Needs, Plan, folder_of
-from runwright.engine.host.limits import BEAT, EXIT_GRACE, RECORD_PAUSE, RECORD_TRIES, SPAWN_PAUSE, TERM_GRACE
+from runwright.engine.host.limits import (
+    BEATS,
+    EXIT_GRACE,
+    HEARING,
+    RECORD_PAUSE,
+    RECORD_TRIES,
+    RENEWALS,
+    SPAWN_PAUSE,
+    TERM_GRACE,
+)
 from runwright.engine.host.provisioning import Provisioning
 from runwright.engine.host.refusing import ended, refuse, say
 from runwright.engine.host.supervision import Channel, Supervision, Verdict
@@ -281,6 +290,7 @@ class WorkerLauncher:
             user=self._user,
             agents=provisions.agents,
             environment=provisions.env,
+            renewal=self._holder.transitions.leases.seconds / RENEWALS,
         )
         self._working[plan.run_id] = supervision
         if self._beating is None:
@@ -297,7 +307,7 @@ class WorkerLauncher:
         leases = self._holder.transitions.leases
         while self._working:
             leases.beat()
-            await asyncio.sleep(BEAT)
+            await asyncio.sleep(leases.seconds / BEATS)
         leases.rest()
         self._beating = None
 
@@ -311,9 +321,10 @@ class WorkerLauncher:
         verdict: Verdict,
     ) -> str | None:
         """See the end of a child, and only then have it recorded."""
-        if verdict.outcome is None:
-            # It said all there is to say, and exits in its own time.
-            await asyncio.wait({own_task(child.exited())}, timeout=EXIT_GRACE)
+        if verdict.outcome == "crashed" or verdict == Verdict(None):
+            # It said all there is to say and exits in its own time, or is exiting already: how, is told in the reason.
+            patience = EXIT_GRACE if verdict.outcome is None else HEARING
+            await asyncio.wait({own_task(child.exited())}, timeout=patience)
         gone = await child.end(TERM_GRACE)
         authority = await claiming
         if authority is None:

@@ -109,6 +109,7 @@ class Plan:
         user: Path | None,
         agents: Mapping[str, str],
         environment: Mapping[str, str],
+        renewal: float,
     ) -> Launch:
         """The launch envelope.
 
@@ -118,6 +119,7 @@ class Plan:
             user: The user's configuration folder.
             agents: The specification of each executor.
             environment: The values of the variables.
+            renewal: Seconds between two renewals of the lease.
         """
         return Launch(
             run_id=self.run_id,
@@ -137,6 +139,7 @@ class Plan:
             began=self.began,
             agents=agents,
             environment=environment,
+            renewal=renewal,
         )
 
 

@@ -25,8 +25,11 @@ KILL_GRACE: Final = 10.0
 #: Seconds in which a host that has just stood still listens before it judges anybody's silence.
 HEARING: Final = 1.0
 
-#: Seconds between two beats of a host that has workers: a few to each half lease of 15 seconds.
-BEAT: Final = 5.0
+#: Renewals of a lease while it lasts: every ten seconds of thirty (page 05, "Claims").
+RENEWALS: Final = 3
+
+#: Beats of a host that has workers while a lease lasts: three to each half of it.
+BEATS: Final = 6
 
 #: Messages a second that one worker may send for long, and at once. A step is one, and waits for its commit.
 MESSAGES_A_SECOND: Final = 5_000.0

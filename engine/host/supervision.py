@@ -321,4 +321,4 @@ class Supervision:
 
     def _or_said(self, outcome: Literal["crashed", "orphaned", "timed_out", "rejected"], detail: str | None) -> Verdict:
         """What was observed, unless the worker's own word about its end is committed already."""
-        return Verdict(None) if self.exited is not None else Verdict(outcome, detail)
+        return Verdict(None if self.exited is not None else outcome, detail)

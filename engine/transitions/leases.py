@@ -28,6 +28,11 @@ class Leases:
         self._awake: float | None = None
         self._lock = threading.Lock()
 
+    @property
+    def seconds(self) -> float:
+        """How long a lease lasts without a word."""
+        return self._seconds
+
     def beat(self) -> None:
         """Say that the holder is awake; until it rests, the next beat is due before half a lease is over."""
         with self._lock:

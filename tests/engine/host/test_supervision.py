@@ -19,7 +19,7 @@ from runwright.engine.commands.worker import (
     StartNode,
     UpdateNode,
 )
-from runwright.engine.host import launcher, rules, supervision
+from runwright.engine.host import rules, supervision
 from runwright.engine.wire.errors import FrameRefused
 from runwright.engine.worker.messages import Exiting, FromChild, Renew, Resolved, SayReady, Transact
 from runwright.projections.control.processes import PROCESSES
@@ -206,7 +206,6 @@ async def test_a_worker_that_is_never_ready_is_put_back_twice(tmp_path: Path, mo
 async def test_a_silent_worker_is_ended_when_its_lease_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed and waited for, then judged; one that renews lives on."""
     monkeypatch.setattr(supervision, "HEARING", 0.02)
-    monkeypatch.setattr(launcher, "BEAT", 0.05)
 
     async def falls_silent(child: ScriptedChild) -> None:
         await child.begin()
