@@ -93,6 +93,11 @@ def _sentence(code: str, evidence: Mapping[str, Json]) -> str:
         return f"Run {evidence.get('run')} was carried on by run {evidence['last']}, which can be restarted instead."
     if code == "parent_invalid" and "mount" in evidence:
         return f"Node {evidence.get('node')} stands in the mounted workflow {evidence['mount']}: no run begins there."
+    if code == "still_live" and "request" in evidence:
+        return (
+            f"The executor of node {evidence.get('node')} is at work on request {evidence['request']} "
+            f"of run {evidence.get('run')} right now."
+        )
     if code == "claim_lost" and "session" in evidence:
         return f"The coordinator that speaks does not hold session {evidence['session']} ({evidence.get('reason')})."
     pattern = _SENTENCES.get(code)
@@ -108,6 +113,8 @@ def _next_step(code: str, evidence: Mapping[str, Json]) -> str:
             return f"`runwright restart {evidence['last']}`"
         case "parent_invalid" if "mount" in evidence:
             return f"begin at a node that comes before {evidence['mount']}, or at the first one"
+        case "still_live" if "request" in evidence:
+            return "let it answer, or stop what drives the run and answer then"
         case "claim_lost" if "session" in evidence:
             return "attach to the session again; that ends what another coordinator holds"
         case "input_invalid":

@@ -196,8 +196,10 @@ def _refuse_state(facts: AnswerFacts) -> Conflict | None:
         case "never_started":
             return Conflict("not_started", {"run": of.run.run_id, "queue": of.queue.state})
         case _:
-            # A worker holds the run: what asks is being asked right now.
-            return Conflict("still_live", {"run": of.run.run_id, "queue": of.queue.state})
+            # A worker holds the run: its executor was asked, and its answer is the one that is waited for. Two that
+            # answer one question would have it settled by whoever is quicker.
+            evidence: dict[str, Json] = {"run": of.run.run_id, "queue": of.queue.state}
+            return Conflict("still_live", {**evidence, "request": request.request, "node": request.path})
 
 
 def _refuse_sources(of: RunFacts, command: AnswerRequest) -> RecoveryRequired | None:

@@ -268,7 +268,8 @@ class AsyncSteering(AsyncAsking):
         Raises:
             NotFound: There is no such request.
             InputInvalid: The answer does not fit the node's type; nothing was written.
-            ConflictError: It was answered otherwise, its run is paused or has ended, or only a person may decide it.
+            ConflictError: It was answered otherwise, its executor is at work on it, its run is paused or has ended,
+                or only a person may decide it.
             RecoveryRequiredError: The workflow has changed since the run was started; the answer is not used up.
         """
         self._check_open()

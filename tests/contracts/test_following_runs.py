@@ -344,7 +344,7 @@ async def test_a_question_that_no_worker_asks_any_more_is_answered_by_hand(kind:
         run_id = await engine.start(workflow(), Job(1))
         await until(lambda: _asked(engine, run_id))
         (request,) = await engine.requests(run_id)
-        with pytest.raises(ConflictError) as busy:
+        with pytest.raises(ConflictError, match="executor of node ask is at work on request") as busy:
             await engine.answer(request.request_id, {"word": "yes"})
         assert busy.value.code == "still_live"
         assert not any("answer" in line for line in (await engine.status(run_id)).next)

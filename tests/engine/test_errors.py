@@ -16,6 +16,12 @@ from runwright.engine.results import Conflict
         (Conflict("claim_lost", {"run": "r", "reason": "expired"}), "claim on run r", "another owner"),
         (Conflict("parent_invalid", {"run": "r", "node": "sub/a", "mount": "sub"}), "workflow sub", "before sub"),
         (Conflict("parent_invalid", {"run": "r", "outcome": "continued", "last": "x"}), "by run x", "restart x"),
+        (Conflict("still_live", {"run": "r"}), "Run r is still live", "let the run end"),
+        (
+            Conflict("still_live", {"run": "r", "queue": "running", "request": "q", "node": "ask"}),
+            "executor of node ask is at work on request q of run r",
+            "let it answer",
+        ),
         (Conflict("input_invalid", {"path": "session", "problem": "is no session ID"}), "session is no", "correct it"),
     ],
 )

@@ -277,7 +277,7 @@ def test_an_agents_request_is_answered_where_no_worker_waits(scene: Stage) -> No
     _, request = scene.applied(worker, StartNode(path="first", visit=1, attempt=1), opened)
     busy = scene.ask(AnswerRequest(request=request, value="a"))
     assert isinstance(busy, Conflict)
-    assert busy.code == "still_live"
+    assert (busy.code, busy.evidence["request"], busy.evidence["node"]) == ("still_live", request, "first")
     scene.applied(worker, ParkRun(reason="environment_missing"))
     result = scene.ask(AnswerRequest(request=request, value="a"))
     assert isinstance(result, Applied)
