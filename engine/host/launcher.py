@@ -4,11 +4,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from runwright.engine.commands.client import QueueRun
-from runwright.engine.commands.host import ClaimRun, GiveUpWorker, HostCommand, RecordExit
-from runwright.engine.commands.worker import Authority, ExitWorker
+from runwright.engine.commands.worker import Authority
 from runwright.engine.decisions.run_command import check_command
 from runwright.engine.embedded.code import ProgramFacts
 from runwright.engine.embedded.folders import make_folders
@@ -18,86 +17,30 @@ from runwright.engine.embedded.state import fresh_state, read_launch, read_state
 from runwright.engine.errors import NotFound, PreflightError
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.execution.port import RunState
+from runwright.engine.host.claiming import claim, say
+from runwright.engine.host.endings import Endings
 from runwright.engine.host.launching import Needs, Plan, folder_of
 from runwright.engine.host.limits import (
     BEATS,
-    EXIT_GRACE,
-    HEARING,
-    RECORD_PAUSE,
-    RECORD_TRIES,
     RENEWALS,
     SPAWN_PAUSE,
-    TERM_GRACE,
 )
 from runwright.engine.host.provisioning import Provisioning
-from runwright.engine.host.refusing import ended, refuse, say
-from runwright.engine.host.supervision import Channel, Supervision, Verdict
+from runwright.engine.host.refusing import ended, refuse
+from runwright.engine.host.spawning import Child, Children
+from runwright.engine.host.supervision import Supervision, Verdict
 from runwright.engine.host.unusable import NoProcess
-from runwright.engine.identity import new_id
 from runwright.engine.reading.moment import moment_of
-from runwright.engine.results import Adopted, Applied
 from runwright.engine.tasks import own_task
-from runwright.engine.transitions.worker import token_hash
 from runwright.eventstore.errors import StoreError
-from runwright.eventstore.events.event import ProcessIdentity
 from runwright.projections.control.runs import RunRow
 
 _log = logging.getLogger("runwright.host")
 
 T = TypeVar("T")
 
-TOKEN_BYTES = 32
-
-#: What a worker's end counts as among the host's troubles.
-_CODES: Final = {
-    "crashed": "worker_crashed",
-    "orphaned": "host_unavailable",
-    "timed_out": "worker_timed_out",
-    "rejected": "protocol_rejected",
-}
-
 #: References that only the program which handed the workflow in can resolve.
 _HANDED_IN = "object:"
-
-
-class Child(Channel, Protocol):
-    """A child process, as whoever launches runs in it sees it.
-
-    Attributes:
-        identity: Its process.
-        status: How it exited; ``None`` while it lives. Negative: the number of the signal that ended it.
-    """
-
-    identity: ProcessIdentity
-    status: int | None
-
-    async def end(self, grace: float) -> bool:
-        """End it with everything it started: SIGTERM, ``grace`` seconds, SIGKILL; whether nothing is left of it."""
-        ...
-
-    async def exited(self) -> int | None:
-        """Wait until its process exited by itself; answers its status, where somebody could tell."""
-        ...
-
-    async def ended(self) -> None:
-        """Wait until nothing is left of it, however long that takes."""
-        ...
-
-
-class Children(Protocol):
-    """Where children come from."""
-
-    async def spawn(self, interpreter: str | None) -> Child:
-        """Answer a child that waits for its first message.
-
-        Args:
-            interpreter: The Python that it runs; ``None`` for the host's own.
-
-        Raises:
-            PreflightError: That Python cannot be used.
-            NoProcess: The system gives no process now.
-        """
-        ...
 
 
 class WorkerLauncher:
@@ -125,19 +68,21 @@ class WorkerLauncher:
         self._children = children
         self._provisioning = provisioning
         self._user = user
-        self._trouble = trouble
         self._taken: set[str] = set()
         self._working: dict[str, Supervision] = {}
-        #: Workers that could not be ended, by their run.
-        self._undying: dict[str, tuple[str, asyncio.Task[None]]] = {}
         self._beating: asyncio.Task[None] | None = None
         self._stopping = False
+        self._endings = Endings(holder, self._bridge, stopping=lambda: self._stopping, trouble=trouble)
 
     # --- what is taken ------------------------------------------------------------------------------------------
 
     def provide(self, run_id: str, provisions: Provisions) -> None:
         """As `Launcher.provide`."""
         self._provisioning.keep(run_id, provisions)
+
+    def hand_on(self, run_id: str, to: str) -> None:
+        """As `Launcher.hand_on`."""
+        self._provisioning.keep(to, self._provisioning.handed(run_id))
 
     def agents(self, run_id: str) -> Mapping[str, str]:
         """As `Launcher.agents`."""
@@ -196,8 +141,7 @@ class WorkerLauncher:
         """As `Launcher.launch`."""
         if self._stopping:
             return None
-        if run_id in self._undying:
-            await self._record(GiveUpWorker(run_id=run_id, worker=self._undying[run_id][0]))
+        if await self._endings.blocked(run_id):
             return None
         plan = await asyncio.to_thread(self._plan, run_id) if queued is None else Plan.of_queued(queued)
         try:
@@ -225,7 +169,7 @@ class WorkerLauncher:
 
     async def _carry(self, child: Child, plan: Plan, queued: QueueRun | None, provisions: Provisions) -> str | None:
         """Claim the run for a child and serve that until its end was seen, whoever asks for this end."""
-        claiming = own_task(self._claim(plan.run_id, child.identity))
+        claiming = own_task(claim(self._holder, self._bridge, plan.run_id, child.identity))
         supervision = None
         verdict = Verdict("orphaned")
         try:
@@ -243,21 +187,7 @@ class WorkerLauncher:
         except asyncio.CancelledError:
             # Either the host stops and this worker took too long, or its run was ended by a command.
             verdict = Verdict("orphaned" if self._stopping else "claim_lost")
-        return await _to_its_end(self._put_away(child, claiming, supervision, verdict))
-
-    async def _claim(self, run_id: str, process: ProcessIdentity) -> Authority | None:
-        holder = self._holder
-        owner = f"{holder.epoch}:{new_id(holder.clock.now(), holder.random)}"
-        token = holder.random(TOKEN_BYTES).hex()
-        claim = ClaimRun(run_id=run_id, owner=owner, token_hash=token_hash(token), process=process)
-        try:
-            result = await self._bridge.wrap(holder.transitions.host(claim))
-        except StoreError as error:
-            _log.warning("run %s was not claimed: %s", run_id, error.code)
-            return None
-        if not isinstance(result, Applied | Adopted):
-            return None
-        return Authority(run_id=run_id, owner=owner, token=token, generation=int(str(result.value)))
+        return await _to_its_end(self._endings.put_away(child, claiming, supervision, verdict))
 
     async def _state(self, plan: Plan, queued: QueueRun | None, authority: Authority) -> RunState | Verdict:
         """The run as it is saved, with a command that fits it; or why it goes no further."""
@@ -311,83 +241,6 @@ class WorkerLauncher:
         leases.rest()
         self._beating = None
 
-    # --- the end of a worker ------------------------------------------------------------------------------------
-
-    async def _put_away(
-        self,
-        child: Child,
-        claiming: "asyncio.Task[Authority | None]",
-        supervision: Supervision | None,
-        verdict: Verdict,
-    ) -> str | None:
-        """See the end of a child, and only then have it recorded."""
-        if verdict.outcome == "crashed" or verdict == Verdict(None):
-            # It said all there is to say and exits in its own time, or is exiting already: how, is told in the reason.
-            patience = EXIT_GRACE if verdict.outcome is None else HEARING
-            await asyncio.wait({own_task(child.exited())}, timeout=patience)
-        gone = await child.end(TERM_GRACE)
-        authority = await claiming
-        if authority is None:
-            return None
-        run_id, worker = authority.run_id, authority.worker
-        if not gone:
-            _log.error("run %s: its worker cannot be ended", run_id)
-            self._trouble("worker_unkillable")
-            await self._record(GiveUpWorker(run_id=run_id, worker=worker))
-            self._undying[run_id] = worker, own_task(self._outlast(child, authority, supervision, verdict))
-            return None
-        return await self._settle(child, authority, supervision, verdict)
-
-    async def _outlast(
-        self, child: Child, authority: Authority, supervision: Supervision | None, verdict: Verdict
-    ) -> None:
-        """Wait for the end of a worker that could not be ended, and record it then."""
-        await child.ended()
-        await self._settle(child, authority, supervision, verdict)
-        del self._undying[authority.run_id]
-
-    async def _settle(
-        self, child: Child, authority: Authority, supervision: Supervision | None, verdict: Verdict
-    ) -> str | None:
-        run_id, worker = authority.run_id, authority.worker
-        exited = None if supervision is None else supervision.exited
-        named = supervision is not None and bool(supervision.processes)
-        match verdict.outcome:
-            case None if not named:
-                pass  # its own word stands
-            case None | "claim_lost":
-                if exited is None:
-                    await self._say_lost(authority)
-                await self._record(RecordExit(run_id=run_id, worker=worker, outcome="crashed"))
-            case outcome:
-                self._trouble(_CODES[outcome])
-                detail = verdict.detail or (_cause(child.status) if outcome == "crashed" else None)
-                await self._record(RecordExit(run_id=run_id, worker=worker, outcome=outcome, detail=detail))
-        return exited.outcome if exited is not None else verdict.outcome
-
-    async def _say_lost(self, authority: Authority) -> None:
-        """Say on a worker's behalf that it lost its claim; where it has not, its end is recorded as it was seen."""
-        try:
-            await self._bridge.wrap(self._holder.transitions.worker(authority, [ExitWorker(outcome="claim_lost")]))
-        except StoreError as error:
-            _log.warning("run %s: %s", authority.run_id, error.code)
-
-    async def _record(self, command: HostCommand) -> None:
-        """Have an end recorded; nothing else carries the run on before, so a store that cannot is asked again."""
-        tries = 0
-        while True:
-            try:
-                await self._bridge.wrap(self._holder.transitions.host(command))
-            except StoreError as error:
-                tries += 1
-                self._trouble(error.code)
-                _log.warning("run %s: the end of a worker was not recorded: %s", command.run_id, error.code)
-                if self._holder.log.failed is not None or (self._stopping and tries >= RECORD_TRIES):
-                    return  # the next holder finds it open
-            else:
-                return
-            await asyncio.sleep(RECORD_PAUSE)
-
 
 async def _to_its_end(work: Coroutine[Any, Any, T]) -> T:
     """Have something done, however often whoever waits for it is told to give up."""
@@ -398,9 +251,3 @@ async def _to_its_end(work: Coroutine[Any, Any, T]) -> T:
         except asyncio.CancelledError:
             continue
     return task.result()
-
-
-def _cause(status: int | None) -> str | None:
-    if status is None:
-        return None
-    return f"signal {-status}" if status < 0 else f"exit code {status}"

@@ -2,16 +2,14 @@
 
 import logging
 
-from runwright.engine.commands.host import ClaimRun, ParkIdleRun
-from runwright.engine.commands.worker import Authority, ExitWorker, FailRun, ParkRun, WorkerTransition
+from runwright.engine.commands.host import ParkIdleRun
+from runwright.engine.commands.worker import ExitWorker, FailRun, ParkRun, WorkerTransition
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.errors import PreflightError
 from runwright.engine.execution.bridge import LoopBridge
+from runwright.engine.host.claiming import claim, say
 from runwright.engine.host.launching import Plan
-from runwright.engine.identity import new_id
-from runwright.engine.results import Adopted, Applied
 from runwright.engine.safe import safe_message
-from runwright.engine.transitions.worker import token_hash
 from runwright.eventstore.errors import StoreError
 
 _log = logging.getLogger("runwright.host")
@@ -38,12 +36,8 @@ async def refuse(holder: Holder, bridge: LoopBridge, plan: Plan, error: Prefligh
 
 async def _fail(holder: Holder, bridge: LoopBridge, run_id: str, error: PreflightError) -> None:
     """Fail a launch on the host's own claim: no worker ever had it."""
-    owner = f"{holder.epoch}:{new_id(holder.clock.now(), holder.random)}"
-    token = holder.random(32).hex()
-    claim = ClaimRun(run_id=run_id, owner=owner, token_hash=token_hash(token), process=holder.process)
-    claimed = await bridge.wrap(holder.transitions.host(claim))
-    if isinstance(claimed, Applied | Adopted):
-        authority = Authority(run_id=run_id, owner=owner, token=token, generation=int(str(claimed.value)))
+    authority = await claim(holder, bridge, run_id, holder.process)
+    if authority is not None:
         await say(holder, bridge, authority, ended(began=False, code=error.code, message=error.message))
 
 
@@ -54,12 +48,3 @@ def ended(*, began: bool, code: str, message: str) -> tuple[WorkerTransition, Ex
     if not began:
         end = FailRun(outcome="failed", code=code, phase="bootstrap", message=message)
     return end, ExitWorker(outcome="failed", phase="bootstrap", code=code)
-
-
-async def say(
-    holder: Holder, bridge: LoopBridge, authority: Authority, words: tuple[WorkerTransition, ExitWorker]
-) -> ExitWorker | None:
-    """Say on a worker's behalf how it ended; its own end, where that is committed."""
-    results = await bridge.wrap(holder.transitions.worker(authority, words))
-    done = len(results) == len(words) and isinstance(results[-1], Applied | Adopted)
-    return words[-1] if done else None

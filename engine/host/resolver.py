@@ -7,9 +7,9 @@ from pathlib import Path
 from runwright.engine.embedded.code import Wanted
 from runwright.engine.embedded.remote_code import RemoteCode
 from runwright.engine.errors import ActivationFailed
-from runwright.engine.host.launcher import Child, Children
 from runwright.engine.host.limits import RESOLVE, RESOLVERS, TERM_GRACE
 from runwright.engine.host.provisioning import Provisioning
+from runwright.engine.host.spawning import Child, Children
 from runwright.engine.host.unusable import NoProcess
 from runwright.engine.tasks import own_task
 from runwright.engine.wire.errors import WireError

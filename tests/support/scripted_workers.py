@@ -212,7 +212,7 @@ class Scene:
 
     async def settled(self) -> None:
         """Wait until workers that could not be ended are recorded as ended."""
-        await asyncio.gather(*(task for _, task in self.launcher._undying.values()))
+        await self.launcher._endings.late()
 
     def workers(self) -> Sequence[WorkerRow]:
         """Every worker."""
