@@ -357,13 +357,13 @@ class AsyncEngine(AsyncSteering):
         agents = self._launcher.agents(run_id)
         if isinstance(workflow, str):
             reference, project = typed_reference(workflow, surroundings.cwd, surroundings.project)
-            wanted = surroundings.wanted(reference, project)
+            wanted = surroundings.wanted(reference, project, run_id)
             starting = Starting(wanted=wanted, run_id=run_id, agents=agents, typed=typed)
             return starting, await self._code.prepare(starting, input)
         if self._catalog is None:
             raise WorkflowNotFound(f"object:{workflow.name}", "here only what is named can be started")
         driven = self._catalog.of_object(workflow)
-        wanted = surroundings.wanted(driven.reference, driven.project)
+        wanted = surroundings.wanted(driven.reference, driven.project, run_id)
         starting = Starting(wanted=wanted, run_id=run_id, agents=agents)
         return starting, prepare(driven, starting, input, typed=True)
 

@@ -236,7 +236,7 @@ class AsyncSteering(AsyncAsking):
         with self._provided(new_run_id, provisions):
             if run.finished_at is not None and run.status != "continued":
                 agents = self._launcher.agents(new_run_id)
-                program = await self._programs.afresh(self._programs.run(run.root), agents)
+                program = await self._programs.afresh(self._programs.run(run.root), new_run_id, agents)
             command = RestartRun(run_id=run_id, new_run_id=new_run_id, at=at, expected=expected)
             result = await self._send(command, caller, key)
         if result.value != new_run_id:
@@ -276,6 +276,8 @@ class AsyncSteering(AsyncAsking):
         request, run = self._programs.request(request_id)
         command, program = await self._answering.command(request, run, value)
         result = await self._send(command, caller, key)
+        if result.value != run.run_id:
+            self._launcher.hand_on(run.run_id, result.value)
         self._launcher.provide(result.value, provisions)
         self._driving.look(run.run_id)
         if drive:

@@ -28,7 +28,7 @@ class Wanted:
         cwd: The folder that the run is started in.
         interpreter: The Python that loads it; ``None`` for the engine's own.
         pass_env: Names of variables that its code may see.
-        run_id: The run; ``None`` where there is none yet.
+        run_id: The run, also one that is only being started; ``None`` where there is none.
         workflow: The workflow's name, where a run has saved it.
         definition: The digest of the definition that the run stands on.
         sources: The digest of the source set that it stands on; ``None`` also where nothing was loaded from a file.
@@ -345,5 +345,9 @@ class Code(Protocol):
         ...
 
     async def present(self, ended: Ended) -> Presented:
-        """Ask the presentation function of a completed run, within its limit; a failure is an answer, too."""
+        """Ask the presentation function of a completed run, within its limit; its failure is an answer, too.
+
+        Raises:
+            Unloadable: The program cannot be had.
+        """
         ...

@@ -35,6 +35,10 @@ class InProcess:
         """As `Launcher.provide`: its executors are objects and its variables its own, so there is nothing to keep."""
         del run_id, provisions
 
+    def hand_on(self, run_id: str, to: str) -> None:
+        """As `Launcher.hand_on`: there is nothing to keep."""
+        del run_id, to
+
     def agents(self, run_id: str) -> Mapping[str, str]:
         """As `Launcher.agents`: every run has those of the engine."""
         del run_id

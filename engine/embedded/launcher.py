@@ -34,6 +34,10 @@ class Launcher(Protocol):
         """Keep what was handed over for a run, before anything is checked for it; each name replaces its own."""
         ...
 
+    def hand_on(self, run_id: str, to: str) -> None:
+        """Let a run that carries another one on have what was handed over for that one."""
+        ...
+
     def agents(self, run_id: str) -> Mapping[str, str]:
         """The kind of each executor that a run has here, by name."""
         ...

@@ -14,7 +14,6 @@ from runwright.engine.embedded.code import (
     Checked,
     Checking,
     Ended,
-    NotPrepared,
     Prepared,
     Presented,
     ProgramDiffers,
@@ -27,7 +26,7 @@ from runwright.engine.embedded.fitting import fitting, whole
 from runwright.engine.embedded.instructions import ask_for_instructions
 from runwright.engine.embedded.preflight import check_input, prepare
 from runwright.engine.embedded.validating import validate_answer
-from runwright.engine.errors import ActivationFailed, Unloadable
+from runwright.engine.errors import ActivationFailed
 
 
 class LocalCode:
@@ -94,8 +93,4 @@ class LocalCode:
 
     async def present(self, ended: Ended) -> Presented:
         """As `Code.present`."""
-        try:
-            driven = await self.load(ended.wanted)
-        except Unloadable as error:
-            return NotPrepared(code="environment_missing", reason=error.message)
-        return await ask_for_instructions(driven, ended)
+        return await ask_for_instructions(await self.load(ended.wanted), ended)

@@ -44,14 +44,15 @@ class Surroundings:
     interpreter: str | None = None
     pass_env: tuple[str, ...] = ()
 
-    def wanted(self, reference: str, project: Path) -> Wanted:
-        """A program that is to be started here."""
+    def wanted(self, reference: str, project: Path, run_id: str | None = None) -> Wanted:
+        """A program that is to be started here, as that run."""
         return Wanted(
             reference=reference,
             project=self.project or project,
             cwd=self.cwd,
             interpreter=self.interpreter,
             pass_env=self.pass_env,
+            run_id=run_id,
         )
 
 

@@ -12,6 +12,7 @@ from runwright.engine.embedded.code import Code, Ended, Instructions, NotPrepare
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.programs import wanted_by
 from runwright.engine.embedded.state import read_state
+from runwright.engine.errors import PreflightError, Unloadable
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.execution.port import RunState
 from runwright.engine.graph.definition import Definition
@@ -168,6 +169,11 @@ class Presenting:
 
     async def _instructions(self, end: _End) -> Presented:
         """What the workflow wants told; only a completed run has a result to tell of."""
-        if end.state is not None:
+        if end.state is None:
+            return Instructions(text=None if end.definition is None else end.definition.presentation)
+        try:
             return await self._code.present(Ended(wanted=wanted_by(end.run), state=end.state, output=end.output))
-        return Instructions(text=None if end.definition is None else end.definition.presentation)
+        except Unloadable as error:
+            return NotPrepared(code="environment_missing", reason=error.message)
+        except PreflightError as error:
+            return NotPrepared(code=error.code, reason=error.message)

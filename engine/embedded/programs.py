@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Container
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from attrs import evolve
+
 from runwright.engine.commands.host import ParkIdleRun
 from runwright.engine.embedded.code import Code, ProgramFacts, Wanted
 from runwright.engine.embedded.holder import Holder
@@ -100,17 +102,18 @@ class Programs:
                 self._source_changed(run, changed)
             await self._environment_missing(run, error.message)
 
-    async def afresh(self, run: RunRow, agents: Container[str]) -> ProgramFacts:
+    async def afresh(self, run: RunRow, new_run_id: str, agents: Container[str]) -> ProgramFacts:
         """The program of a root that is about to be run again, exactly as it was.
 
         Args:
             run: The root.
+            new_run_id: The new run, for which variables may have been handed over.
             agents: The names of the executors that there are.
 
         Raises:
             PreflightError: It cannot be loaded, it has changed, or an executor is missing.
         """
-        program = await self._code.load(wanted_by(run))
+        program = await self._code.load(evolve(wanted_by(run), run_id=new_run_id))
         if not program.carries(run):
             raise SourceChanged(run.workflow, self._differs(run, program))
         program.check_executors(agents)

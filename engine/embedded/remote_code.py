@@ -1,7 +1,7 @@
 """A workflow's code that is somewhere else: each question goes out as JSON and comes back as JSON, also a refusal."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias, TypeVar, assert_never
+from typing import Any, Final, TypeAlias, TypeVar, assert_never
 
 from attrs import frozen
 
@@ -25,7 +25,7 @@ from runwright.engine.embedded.code import (
     Starting,
     Wanted,
 )
-from runwright.engine.errors import EngineError, InputInvalid
+from runwright.engine.errors import ActivationFailed, EngineError, InputInvalid
 from runwright.engine.protocol.envelopes import Failure
 from runwright.engine.protocol.failures import error_of, failure_of
 from runwright.engine.wire.errors import RecordRefused
@@ -33,6 +33,9 @@ from runwright.engine.wire.records import read, write
 from runwright.eventstore.values import Json, JsonObject
 
 T = TypeVar("T")
+
+#: What failed where whoever was asked answered something else.
+_CHECK: Final = "asking the process that loaded it"
 
 
 @frozen(kw_only=True)
@@ -71,7 +74,7 @@ Carry = Callable[[Wanted, JsonObject], Awaitable[JsonObject]]
 class RemoteCode:
     """Is `Code` by asking somebody else.
 
-    A reply that is no answer to what was asked is refused with `RecordRefused`.
+    A reply that is no answer to what was asked raises `ActivationFailed`: user code had its hands in it.
 
     Args:
         carry: Takes the program that a question is about, which says where its code belongs, and the question.
@@ -108,7 +111,11 @@ class RemoteCode:
 
     async def _ask(self, wanted: Wanted, question: Question, value: object = None, what: str = "") -> Reply | None:
         asked = Asked(question=question, value=_plain(value, what))
-        replied = read(Replied, await self._carry(wanted, write(asked)))
+        answer = await self._carry(wanted, write(asked))
+        try:
+            replied = read(Replied, answer)
+        except RecordRefused:
+            raise ActivationFailed(_CHECK) from None
         if replied.refusal is not None:
             raise error_of(replied.refusal)
         return replied.reply
@@ -116,7 +123,7 @@ class RemoteCode:
 
 def _only(kind: type[T], reply: object) -> T:
     if not isinstance(reply, kind):
-        raise RecordRefused("$.reply", "is no answer to what was asked")
+        raise ActivationFailed(_CHECK)
     return reply
 
 

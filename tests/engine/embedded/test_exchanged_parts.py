@@ -11,6 +11,7 @@ from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.code import Checking, Code, ProgramFacts, Wanted
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.in_process import InProcess
+from runwright.engine.embedded.launcher import Provisions
 from runwright.engine.embedded.local_code import LocalCode
 from runwright.engine.embedded.preflight import Surroundings
 from runwright.engine.embedded.remote_code import RemoteCode, reply_to
@@ -78,6 +79,21 @@ class Reloading(InProcess):
     def __init__(self, holder: Holder, catalog: Catalog) -> None:
         super().__init__(holder, catalog, {})
         self._known = catalog
+        #: What was handed over, by run.
+        self.kept: dict[str, dict[str, str]] = {}
+
+    def provide(self, run_id: str, provisions: Provisions) -> None:
+        """As `Launcher.provide`."""
+        self.kept.setdefault(run_id, {}).update(provisions.env)
+
+    def hand_on(self, run_id: str, to: str) -> None:
+        """As `Launcher.hand_on`."""
+        self.kept[to] = dict(self.kept.get(run_id, {}))
+
+    def forget(self, run_id: str) -> None:
+        """As `Launcher.forget`."""
+        super().forget(run_id)
+        self.kept.pop(run_id, None)
 
     def take(self, run_id: str, program: ProgramFacts) -> None:
         """As `Launcher.take`."""
@@ -199,3 +215,45 @@ async def test_checking_names_every_fault(project: Path) -> None:
     assert sound.program.definition == (await code.load(wanted("flow.py"))).definition
     with pytest.raises(InputInvalid):
         await code.check(Checking(wanted=wanted("flow.py"), with_input=True), "no object")
+
+
+async def test_what_was_handed_over_stays_with_its_run(tmp_path: Path, project: Path) -> None:
+    """A refused start leaves nothing, a repeat hands over anew, a child has its parent's, and an end drops it."""
+    secret = Provisions(env={"TOKEN": "private-one"})
+    surroundings = Surroundings(cwd=project, pass_env=("TOKEN",))
+    holder, catalog = Holder.open(tmp_path / "home"), Catalog()
+    launcher = Reloading(holder, catalog)
+    async with AsyncEngine(holder, code=across(LocalCode(catalog)), launcher=launcher) as engine:
+
+        async def queue(given: JsonObject, provisions: Provisions) -> str:
+            queued = await engine.queue("flow.py", given, key="k", surroundings=surroundings, provisions=provisions)
+            return queued.value
+
+        with pytest.raises(ActivationFailed):
+            await queue({"unlimited": 1}, secret)
+        assert launcher.kept == {}
+        run_id = await queue({"limit": 3600}, secret)
+        assert launcher.kept == {run_id: {"TOKEN": "private-one"}}
+        assert await queue({"limit": 3600}, Provisions(env={"TOKEN": "two"})) == run_id
+        assert launcher.kept == {run_id: {"TOKEN": "two"}}
+        await engine.wait(run_id, until="waiting")
+        (effect,) = await engine.effects(run_id)
+        await engine.resolve(effect.effect, "done", result=7, reason="asked")
+        await engine.wait(run_id, until="waiting")
+        (request,) = await engine.requests(run_id)
+        child = (await engine.answer(request.request_id, {"word": "yes"}, drive=False)).run_id
+        assert launcher.kept == {child: {"TOKEN": "two"}}
+        await engine.cancel(child)
+        assert launcher.kept == {}
+    assert all(b"private-one" not in file.read_bytes() for file in (tmp_path / "home").rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize("nonsense", [{}, {"reply": {"type": "nothing"}}, {"reply": None, "refusal": 7}])
+async def test_an_answer_that_is_none_is_refused(project: Path, nonsense: JsonObject) -> None:
+    """User code may have had its hands in the process that answers: whatever it says, the host says what failed."""
+
+    async def carry(_wanted: Wanted, _question: JsonObject) -> JsonObject:
+        return nonsense
+
+    with pytest.raises(ActivationFailed):
+        await RemoteCode(carry).load(Wanted(reference="flow.py", project=project, cwd=project))
