@@ -22,6 +22,7 @@ from runwright.projections.layout import CONTROL
 
 REFERENCE = Path(__file__).parent / "reference"
 TRANSITIONS = runpy.run_path(str(Path(__file__).with_name("transition_tables.py")))
+PROTOCOL = runpy.run_path(str(Path(__file__).with_name("protocol_page.py")))
 COMMAND_LINE = runpy.run_path(str(Path(__file__).with_name("command_line.py")))
 
 _EVENTS_HEAD = """\
@@ -126,6 +127,7 @@ PAGES = {
     "errors.md": errors_reference,
     "cli.md": COMMAND_LINE["cli_reference"],
     "transitions.md": TRANSITIONS["transitions_reference"],
+    "protocol.md": PROTOCOL["protocol_reference"],
     "client.v1.schema.json": client_schema,
     "settings.md": COMMAND_LINE["settings_reference"],
 }

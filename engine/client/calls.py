@@ -94,11 +94,16 @@ def run_resume(
     *,
     accept_source: bool = False,
     agents: Mapping[str, str] | None = None,
+    pass_env: Mapping[str, str] | None = None,
     expected: int | None = None,
     key: str | None = None,
 ) -> Steps[Applied[str] | Adopted[str]]:
-    """Let a paused or parked run go on; ``agents`` are executors that are handed back."""
-    payload: JsonObject = {"accept_source": accept_source, "agents": _agents(agents)}
+    """Let a paused or parked run go on; executors and variables are handed back where its host has lost them."""
+    payload: JsonObject = {
+        "accept_source": accept_source,
+        "agents": _agents(agents),
+        "pass_env": dict(pass_env or {}),
+    }
     return commanded(
         Ask(operation="run.resume", run_id=run_id, payload=payload, keyed=True, key=key, expected=expected)
     )
@@ -115,10 +120,15 @@ def run_cancel(
 
 
 def run_restart(
-    run_id: str, *, at: str | None = None, expected: int | None = None, key: str | None = None
+    run_id: str,
+    *,
+    at: str | None = None,
+    agents: Mapping[str, str] | None = None,
+    expected: int | None = None,
+    key: str | None = None,
 ) -> Steps[Applied[str] | Adopted[str]]:
-    """Run an ended run afresh, from the first node or from ``at``; the value is the new run's ID."""
-    payload: JsonObject = {"at": at}
+    """Run an ended run afresh, from the first node or from ``at``, with these executors; the value is its ID."""
+    payload: JsonObject = {"at": at, "agents": _agents(agents)}
     return commanded(
         Ask(operation="run.restart", run_id=run_id, payload=payload, keyed=True, key=key, expected=expected)
     )

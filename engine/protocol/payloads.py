@@ -118,10 +118,12 @@ class RunResume:
     Attributes:
         accept_source: Whether to go on with a workflow that has changed since the run was started.
         agents: Executors that are handed back.
+        pass_env: Variables that are handed back.
     """
 
     accept_source: bool = of(Truth(), default=False)
     agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
+    pass_env: dict[str, str] = of(Table(_VARIABLE, Prose(32 * 1024), 256), default={})
 
 
 @frozen(kw_only=True)
@@ -133,9 +135,10 @@ class RunCancel:
 
 @frozen(kw_only=True)
 class RunRestart:
-    """Run an ended run's workflow afresh, from the first node or from ``at``."""
+    """Run an ended run's workflow afresh, from the first node or from ``at``; ``agents`` are its executors."""
 
     at: str | None = of(Maybe(NODE), default=None)
+    agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
 
 
 @frozen(kw_only=True)

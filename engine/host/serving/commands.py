@@ -88,7 +88,7 @@ async def resume(surface: Surface, asked: Asked) -> Done:
             accept_source=payload.accept_source,
             expected=asked.call.expected_revision,
             caller=asked.caller,
-            provisions=Provisions(agents=_agents(payload.agents)),
+            provisions=Provisions(agents=_agents(payload.agents), env=payload.pass_env),
         )
     )
 
@@ -108,7 +108,11 @@ async def restart(surface: Surface, asked: Asked) -> Done:
     payload: RunRestart = asked.payload
     return _named(
         await surface.engine.queue_restart(
-            asked.run_id, at=payload.at, expected=asked.call.expected_revision, caller=asked.caller
+            asked.run_id,
+            at=payload.at,
+            expected=asked.call.expected_revision,
+            caller=asked.caller,
+            provisions=Provisions(agents=_agents(payload.agents)),
         )
     )
 
