@@ -173,6 +173,11 @@ class EventLog(LogReader):
         """Why the writer serves nobody any more; ``None`` while it does. Whoever holds the log then stops."""
         return self._writer.failed if self._writer else None
 
+    def when_failed(self, tell: Callable[[], object]) -> None:
+        """Have somebody told, on the writer's thread, once the writer serves nobody any more."""
+        if self._writer is not None:
+            self._writer.gave_up = tell
+
     def transact(self, unit: Callable[[Tx], T], *, urgent: bool = False) -> "Future[T]":
         """Have a unit of work run and committed, together with others that wait.
 

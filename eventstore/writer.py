@@ -60,6 +60,8 @@ class Writer:
     ) -> None:
         self.queue = Queue()
         self.failed: StoreError | None = None
+        #: Called once when it gives up, on its own thread.
+        self.gave_up: Callable[[], object] = lambda: None
         self._path = path
         self.wal = wal
         self._watched = [os.fspath(path), f"{path}-wal"] if wal else [os.fspath(path)]
@@ -343,9 +345,11 @@ class Writer:
     def _give_up(self, error: BaseException) -> StoreError:
         """Serve nobody any more: what waits and whoever comes later hears why."""
         reason = error if isinstance(error, StoreError) else StoreUnavailable("the writer stopped")
-        self.failed = self.failed or reason
+        first, self.failed = self.failed is None, self.failed or reason
         for left in self.queue.close(self.failed):
             left.future.set_exception(self.failed)
+        if first:
+            self.gave_up()
         return self.failed
 
     def _ours(self, error: BaseException) -> BaseException:

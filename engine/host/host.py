@@ -178,6 +178,8 @@ class Host:
         surface = Surface(engine=engine, holder=self._holder, code=self._code, host=self, user=self._settings.user)
         self._server = await Server.open(surface)
         loop = asyncio.get_running_loop()
+        # Nothing can be promised any more: the next host reads what was written.
+        self._holder.log.when_failed(lambda: loop.call_soon_threadsafe(self.stop))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stop)
         if self._settings.idle_exit:
@@ -204,8 +206,11 @@ class Host:
             # While the lock is held: the socket that is removed is no other host's.
             await self._server.close()
         await self._resolvers.close()
+        failed = self._holder.log.failed
         head = await asyncio.to_thread(self._holder.close)
         _log.info("host %s has stopped", self._holder.epoch)
+        if failed is not None:
+            raise failed
         return head
 
     # --- what clients see and say -------------------------------------------------------------------------------

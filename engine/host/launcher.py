@@ -32,7 +32,6 @@ from runwright.engine.host.supervision import Supervision, Verdict
 from runwright.engine.host.unusable import NoProcess
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.tasks import own_task
-from runwright.eventstore.errors import StoreError
 from runwright.projections.control.runs import RunRow
 
 _log = logging.getLogger("runwright.host")
@@ -182,8 +181,9 @@ class WorkerLauncher:
                     verdict = await self._supervised(supervision, plan, authority, provisions)
                 else:
                     verdict = state
-        except (StoreError, OSError) as error:
-            _log.warning("run %s was not launched: %s", plan.run_id, getattr(error, "code", type(error).__name__))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the worker is put away and the host lives on
+            _log.warning("run %s was stopped: %s", plan.run_id, getattr(error, "code", type(error).__name__))
+            _log.debug("run %s", plan.run_id, exc_info=True)
         except asyncio.CancelledError:
             # Either the host stops and this worker took too long, or its run was ended by a command.
             verdict = Verdict("orphaned" if self._stopping else "claim_lost")

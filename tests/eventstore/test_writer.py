@@ -455,6 +455,8 @@ def test_when_the_barrier_fails_the_writer_gives_up(log: EventLog, driver: Drive
             calls[0] += 1
             raise broken(sqlite3.SQLITE_IOERR_FSYNC)
 
+    told: list[int] = []
+    log.when_failed(lambda: told.append(1))
     driver.before = hook
     with held(log):
         futures = [log.transact(appending("run/a")), log.transact(appending("run/b"))]
@@ -464,6 +466,7 @@ def test_when_the_barrier_fails_the_writer_gives_up(log: EventLog, driver: Drive
         assert "same key" in unknown.value.hint
     assert calls == [2]
     assert log.failed is not None
+    assert told == [1]
     with pytest.raises(StoreUnavailable):
         log.transact(appending("run/a"))
     assert log.event(1) is not None
