@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from typing import Any, Final, assert_never
 
 from attrs import frozen
@@ -137,7 +138,8 @@ class ForkServer:
     async def close(self) -> None:
         """End it with everything of its own, and wait for that."""
         self.alive = False
-        self._control.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):  # it may have closed its own end
+            self._control.shutdown(socket.SHUT_RDWR)
         try:
             await asyncio.to_thread(self._process.wait, _END)
         except subprocess.TimeoutExpired:
@@ -156,6 +158,7 @@ class ForkServer:
             await self._send(message, channel)
             return await answer
         except OSError:
+            self.alive = False
             return None
         finally:
             self._waiting.pop(id, None)
