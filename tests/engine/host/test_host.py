@@ -328,3 +328,58 @@ def test_nothing_private_stands_in_the_hosts_log(tmp_path: Path) -> None:
         log = at.home / "host.log"
         assert log.stat().st_mode & 0o777 == 0o600
         assert "canary" not in log.read_text()
+
+
+BOMB = '''
+"""A node that starts far more than it should, in sessions and parents of all kinds."""
+import os
+import subprocess
+import time
+
+from runwright import Context, JsonObject, Workflow
+
+flow = Workflow("bomb")
+
+@flow.compute
+def explode(ctx: Context[JsonObject]) -> int:
+    for number in range(ctx.input["count"]):
+        if os.fork() == 0:
+            if number % 2:
+                os.setsid()
+            if number % 3 == 0 and os.fork():
+                os._exit(0)
+            time.sleep(600)
+    (ctx.cwd / "there").touch()
+    while True:
+        time.sleep(600)
+
+flow.entry(explode)
+'''
+
+
+def test_a_bomb_of_processes_goes_with_its_worker(tmp_path: Path) -> None:
+    """Host, status and other runs go on beside 200 processes, a cancel ends them, and none is left."""
+    with hosted(tmp_path, capacity=2) as at:
+        (at.project / "bomb.py").write_text(BOMB)
+        (at.project / "quick.py").write_text(QUICK)
+        run_id = at.start("bomb.py", count=200)
+        wait((at.project / "there").exists)
+        assert at.ended(at.start("quick.py"))["status"] == "completed"
+        assert at.client.host_status()["workers"] == 1
+        at.client.run_cancel(run_id)
+        assert at.status(run_id)["status"] == "cancelled"
+        wait(lambda: left_of(at.project) == [])
+
+
+def test_a_worker_that_is_stopped_loses_its_run(tmp_path: Path) -> None:
+    """SIGSTOP: it is not heard of for a lease, it is killed, and the run goes on in another."""
+    with hosted(tmp_path, lease=1.0) as at:
+        (at.project / "long.py").write_text(LONG)
+        run_id = at.start("long.py")
+        wait((at.project / "there").exists)
+        workers = [pid for pid in left_of(at.project) if b"sleep" not in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        for pid in workers:
+            os.kill(pid, signal.SIGSTOP)
+        (at.project / "go").touch()
+        assert at.ended(run_id)["status"] == "completed"
+        assert at.workers() == ["timed_out", "finished"]
