@@ -16,6 +16,8 @@ QUICK_THREADS: Final = 2
 MOST_QUICK: Final = 1024
 #: Seconds in which a new connection has to say hello.
 HELLO: Final = 10.0
+#: Bytes of a frame that is read in a thread: 16 MiB take half a second, and the loop serves everybody.
+LARGE: Final = 64 * 1024
 #: Seconds in which a client that is left takes what it was sent last.
 LAST_WORDS: Final = 1.0
 #: Seconds between two views of one subscription: more is not seen, and each costs a fold of what came.

@@ -8,7 +8,7 @@ from typing import Any
 
 from runwright import __version__
 from runwright.engine.host.serving.asked import Asked
-from runwright.engine.host.serving.bounds import HELLO, HIGH_WATER, LAST_WORDS, MOST_CALLS, MOST_SUBSCRIPTIONS
+from runwright.engine.host.serving.bounds import HELLO, HIGH_WATER, LARGE, LAST_WORDS, MOST_CALLS, MOST_SUBSCRIPTIONS
 from runwright.engine.host.serving.dispatcher import Dispatcher
 from runwright.engine.protocol.envelopes import Call, Event, Hello, Reply, unwrap, wrap
 from runwright.engine.protocol.errors import FrameInvalid, HostBusy, MessageInvalid, ProtocolError, ProtocolUnknown
@@ -96,15 +96,29 @@ class Connection:
                 raise FrameInvalid(f"A frame is over {MAX_FRAME:,} bytes.") from None
             except OSError:
                 raise Gone from None
-            try:
-                message = self._assembler.take(decode_message(raw[:-1], MAX_FRAME))
-            except WireError as refused:
-                raise FrameInvalid(refused.message) from None
-            if message is not None and (envelope := await self._unwrapped(message)) is not None:
-                return envelope
+            # Reading a large one takes a while, and others are served meanwhile.
+            read = self._read(raw) if len(raw) < LARGE else await asyncio.to_thread(self._read, raw)
+            match read:
+                case None:
+                    pass
+                case (call_id, error):
+                    await self._refuse(call_id, error)
+                case envelope:
+                    return envelope
 
-    async def _unwrapped(self, message: JsonObject) -> Hello | Call | Reply | Event | None:
-        """Read an envelope; a call that does not fit is refused by name, and the connection goes on."""
+    def _read(self, raw: bytes) -> Hello | Call | Reply | Event | tuple[str, ProtocolError] | None:
+        """Read a frame: an envelope, a call ID and why that call does not fit, or nothing while more parts come.
+
+        Raises:
+            FrameInvalid: It is no frame.
+            MessageInvalid: It is no envelope, and no call that could be refused.
+        """
+        try:
+            message = self._assembler.take(decode_message(raw[:-1], MAX_FRAME))
+        except WireError as refused:
+            raise FrameInvalid(refused.message) from None
+        if message is None:
+            return None
         try:
             return unwrap(message)
         except MessageInvalid as error:
@@ -112,8 +126,7 @@ class Connection:
             if message.get("type") != "call" or not is_id(call_id):
                 raise
             assert isinstance(call_id, str), "it is an ID"
-            await self._refuse(call_id, error)
-            return None
+            return call_id, error
 
     async def _take(self, envelope: Hello | Call | Reply | Event) -> None:
         if not isinstance(envelope, Call):

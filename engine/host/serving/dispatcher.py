@@ -3,7 +3,7 @@
 import logging
 import traceback
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import frozen
 
@@ -27,6 +27,9 @@ from runwright.engine.protocol.payloads import ContentRead, EventsRead, HostStop
 from runwright.eventstore.values import JsonObject
 
 _log = logging.getLogger("runwright.host")
+
+#: Operations that take a value of any size.
+_LARGE: Final = frozenset({"run.start", "request.answer", "effect.resolve"})
 
 _Handler: TypeAlias = Callable[[Asked], Awaitable[JsonObject]]
 
@@ -75,7 +78,7 @@ class Dispatcher:
     async def reply(self, call: Call) -> Reply:
         """Carry a call out. Whatever goes wrong is an answer, too."""
         try:
-            return await self._carried_out(Asked.of(call))
+            return await self._carried_out(await self._checked(call))
         except Exception as error:  # noqa: BLE001 - no call may end more than itself
             if not is_ours(error):
                 _log.error("%s met a fault: %s at %s", call.operation, type(error).__name__, _place(error))
@@ -84,6 +87,12 @@ class Dispatcher:
     def close(self) -> None:
         """Take no more questions."""
         self._lanes.close()
+
+    async def _checked(self, call: Call) -> Asked:
+        """Check a call; one that may hold a large value in a thread."""
+        if call.operation in _LARGE:
+            return await self._lanes.run(Lane.QUICK, Asked.of, call)
+        return Asked.of(call)
 
     async def _carried_out(self, asked: Asked) -> Reply:
         call, name = asked.call, asked.operation.name

@@ -136,3 +136,16 @@ async def test_a_host_is_started_where_none_lives(kind: str, tmp_path: Path, mon
         client = await connecting
         assert (await client.log_head())["position"] > 0
         await connection.__aexit__(None, None, None)
+
+
+async def test_many_threads_share_a_client(tmp_path: Path) -> None:
+    """A blocking client is asked from many threads, an asynchronous one many things at once: each gets its answer."""
+    workflow = counting()
+    async with served(tmp_path / "home", [workflow]) as host:
+        run_ids = [await host.engine.start(workflow, {}) for _ in range(4)]
+        for run_id in run_ids:
+            await host.engine.wait(run_id)
+        for kind in KINDS:
+            async with connected(kind, host.home) as client:
+                found = await asyncio.gather(*(client.run_status(run_id) for run_id in run_ids * 10))
+                assert [each["run_id"] for each in found] == run_ids * 10
