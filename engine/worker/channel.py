@@ -50,6 +50,7 @@ class Channel:
     def __init__(self, connection: socket.socket, ended: Callable[[], object] | None = None) -> None:
         self._socket = connection
         self._ended = ended or end_everything
+        self._over = threading.Event()
         self._told: queue.SimpleQueue[FromHost] = queue.SimpleQueue()
         self._waiting: dict[int, Future[list[Result[object]]]] = {}
         self._ids = itertools.count(1)
@@ -104,7 +105,7 @@ class Channel:
                 with self._sending:
                     self._socket.sendall(frame)
         except OSError:
-            self._ended()
+            self._end()
 
     def _head(self) -> dict[str, Any]:
         launch = self._launch
@@ -118,8 +119,7 @@ class Channel:
         }
 
     def _renew(self, pause: float) -> None:
-        while True:
-            time.sleep(pause)
+        while not self._over.wait(pause):
             self._send(Renew(**self._head()))
 
     def _read(self) -> None:
@@ -132,6 +132,10 @@ class Channel:
                         self._take(FROM_HOST.read(message))
         except (OSError, WireError):
             pass  # a host that is gone, and one that cannot be understood, are the same: nobody to work for
+        self._end()
+
+    def _end(self) -> None:
+        self._over.set()
         self._ended()
 
     def _take(self, message: FromHost) -> None:

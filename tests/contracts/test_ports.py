@@ -1,4 +1,4 @@
-"""The scripted port of the tests and the real one: the same workflow leaves the same facts behind."""
+"""The scripted port of the tests, the real one and a worker's channel: the same workflow leaves the same facts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +15,7 @@ from runwright.eventstore.events.effect import EffectAmbiguous, EffectApplied, E
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.request import RequestAccepted, RequestRejected
 from runwright.eventstore.events.run import RunCompleted, RunFailed, RunParked, RunTimedOut
+from support.channelled import run_over_channel
 from support.running import port_for, run
 from support.scripted_port import ScriptedPort
 
@@ -184,6 +185,20 @@ def test_both_ports_leave_the_same_facts(tmp_path: Path, name: str) -> None:
         outcome = engine.run(CASES[name](), {})
         recorded = [facts for each in engine.events(outcome.run_id) if (facts := of_event(each.event))]
     assert recorded == of_port(port)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_channel_between_changes_nothing(tmp_path: Path, name: str) -> None:
+    """The same executor over a worker's channel leaves the same facts as without it."""
+    facts: list[Facts] = []
+    for carry in (run, run_over_channel):
+        folder = tmp_path / carry.__name__
+        folder.mkdir()
+        workflow = CASES[name]()
+        port = port_for(workflow, folder, max_steps=workflow.max_steps)
+        carry(port, agents=executor(name))
+        facts.append(of_port(port))
+    assert facts[0] == facts[1]
 
 
 def of_port(port: ScriptedPort) -> Facts:
