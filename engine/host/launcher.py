@@ -83,10 +83,6 @@ class WorkerLauncher:
         """As `Launcher.hand_on`."""
         self._provisioning.keep(to, self._provisioning.handed(run_id))
 
-    def hand_on(self, run_id: str, to: str) -> None:
-        """As `Launcher.hand_on`."""
-        self._provisioning.keep(to, self._provisioning.handed(run_id))
-
     def agents(self, run_id: str) -> Mapping[str, str]:
         """As `Launcher.agents`."""
         try:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from runwright.engine.embedded.launcher import Provisions
+from runwright.engine.embedded.launcher import NOTHING, Provisions
 from runwright.engine.host.errors import EnvironmentMissing
 from runwright.engine.host.launching import Needs
 
@@ -30,7 +30,9 @@ class Provisioning:
 
     def keep(self, run_id: str, provisions: Provisions) -> None:
         """Keep what is handed over for a run; what was handed over before stays where it is not replaced."""
-        known = self._handed.get(run_id, Provisions())
+        if provisions == NOTHING:
+            return
+        known = self._handed.get(run_id, NOTHING)
         self._handed[run_id] = Provisions(
             agents={**known.agents, **provisions.agents}, env={**known.env, **provisions.env}
         )
@@ -41,7 +43,7 @@ class Provisioning:
 
     def handed(self, run_id: str) -> Provisions:
         """What was handed over for a run."""
-        return self._handed.get(run_id, Provisions())
+        return self._handed.get(run_id, NOTHING)
 
     def kinds(self, run_id: str, project: Path | None) -> dict[str, str]:
         """The kind of each executor that a run can have, by name: handed over for it, or named by the settings."""
