@@ -71,6 +71,7 @@ class NodeFacts:
         request: The newest request of the last attempt of ``current``, where that asks an executor.
         finished: How the attempt that the command names ended, where it has.
         inside: The mounts that are open, outermost first; read for a start.
+        asked: What the request has with its session, where the attempt ends before it is answered.
     """
 
     of: RunFacts
@@ -81,6 +82,7 @@ class NodeFacts:
     request: RequestRow | None = None
     finished: NodeFinished | None = None
     inside: tuple[MountRow, ...] = ()
+    asked: "Step | None" = None
 
 
 @frozen
@@ -131,13 +133,14 @@ class EffectFacts:
 
 @frozen
 class RequestFacts:
-    """What a word about a headless request is decided on; ``opened`` is the event that asked it."""
+    """What a word about a request is decided on; ``opened`` is the event that asked it, ``asked`` as for a node."""
 
     of: RunFacts
     definition: Definition
     current: VisitRow | None
     request: RequestRow | None
     opened: RequestOpened | None = None
+    asked: "Step | None" = None
 
 
 @frozen

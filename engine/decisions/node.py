@@ -5,20 +5,26 @@ from typing import Final
 from runwright.engine.codes import COMMAND_CODES, RUN_CODES
 from runwright.engine.commands.worker import FinishNode, StartNode, UpdateNode
 from runwright.engine.decisions.decided import Decided, Decision, broken
-from runwright.engine.decisions.facts import NodeFacts, RunFacts
+from runwright.engine.decisions.facts import NodeFacts, RunFacts, Step
 from runwright.engine.graph.definition import Definition, NodeSpec
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text
 from runwright.eventstore.events.effect import EffectCancelled
 from runwright.eventstore.events.event import Content, Event
+from runwright.eventstore.events.message import MessageCancelled
 from runwright.eventstore.events.node import NodeFinished, NodeStarted, NodeUpdated
 from runwright.eventstore.events.request import RequestClosed
+from runwright.eventstore.events.timer import TimerCleared
 from runwright.eventstore.values import Json, encode
 from runwright.projections.control.mounts import MountRow
+from runwright.projections.control.requests import RequestRow
 from runwright.projections.control.visits import VisitRow
 
 #: Node kinds that ask an executor.
 ASKING: Final = frozenset({"agent", "choose"})
+
+#: Timers that bound a step of a session, and go with its request.
+OF_STEPS: Final = frozenset({"deadline", "delivery"})
 
 MAX_UPDATE: Final = 64 * 1_024
 
@@ -111,6 +117,16 @@ def open_attempt(of: RunFacts, current: VisitRow | None, path: str, visit: int) 
     return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
 
 
+def closed(request: RequestRow, cause: str, asked: Step | None) -> list[Event]:
+    """Close a request that nobody answered, with all that its session still has of it: messages, time limits."""
+    events: list[Event] = [RequestClosed(request=request.request, cause=cause)]
+    if asked is not None:
+        if asked.pending is not None:
+            events.append(MessageCancelled(message=asked.pending.message, cause=cause))
+        events += (TimerCleared(kind=each.kind) for each in asked.timers if each.kind in OF_STEPS)
+    return events
+
+
 def refuse_place(definition: Definition, inside: tuple[MountRow, ...], path: str) -> Conflict | None:
     """Refuse a place whose mounts around it are not exactly the ones that are open."""
     around = {mount.path for mount in definition.mounts_around(path)}
@@ -179,7 +195,7 @@ def _before_end(facts: NodeFacts, command: FinishNode) -> tuple[Event, ...] | Co
     if request is not None and request.state in ("open", "validating"):
         if completed:
             return broken("request_open", request=request.request)
-        events.append(RequestClosed(request=request.request, cause=command.outcome))
+        events += closed(request, command.outcome, facts.asked)
     return tuple(events)
 
 

@@ -6,14 +6,13 @@ from runwright.engine.commands.worker import AskSession, CloseRequest, OpenReque
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RequestFacts
 from runwright.engine.decisions.message import StepContent, step_content
-from runwright.engine.decisions.node import ASKING, open_attempt
+from runwright.engine.decisions.node import ASKING, closed, open_attempt
 from runwright.engine.decisions.parking import parked
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text
 from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.request import (
     RequestAccepted,
-    RequestClosed,
     RequestOpened,
     RequestRejected,
     RequestSubmitted,
@@ -128,6 +127,9 @@ def decide_submit(facts: RequestFacts, command: SubmitCandidate, submission: str
     request = facts.request
     if request is None or request.request != command.request:
         return Conflict("not_found", {"what": "request", "id": command.request})
+    if request.session is not None:
+        # A session answers its own steps, with the evidence of its turns.
+        return broken("answered_by_its_session", request=request.request)
     if request.state not in ("open", "validating"):
         return Conflict("revision_changed", {"request": request.request, "state": request.state})
     if request.refused >= MAX_REFUSED:
@@ -157,7 +159,7 @@ def decide_close(facts: RequestFacts, command: CloseRequest) -> Decision[None]:
         return Adopted(None, facts.of.revision)
     if request.state not in ("open", "validating"):
         return Conflict("revision_changed", {"request": request.request, "state": request.state})
-    return Decided(None, (RequestClosed(request=request.request, cause=command.cause),))
+    return Decided(None, tuple(closed(request, command.cause, facts.asked)))
 
 
 def _asks(opened: RequestOpened | None, command: OpenRequest | AskSession) -> bool:

@@ -3,6 +3,7 @@
 from runwright.engine.commands.host import FireTimer
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts, Unsettled
+from runwright.engine.decisions.node import OF_STEPS
 from runwright.engine.decisions.terminal import decide_time_out, ended
 from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.event import Content, Event
@@ -10,7 +11,7 @@ from runwright.eventstore.events.message import MessageCancelled
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.request import RequestClosed
 from runwright.eventstore.events.run import RunEligible
-from runwright.eventstore.events.timer import TimerFired
+from runwright.eventstore.events.timer import TimerCleared, TimerFired
 
 
 def decide_fire(facts: RunFacts, unsettled: Unsettled, command: FireTimer) -> Decision[str]:
@@ -55,6 +56,7 @@ def _over(facts: RunFacts, unsettled: Unsettled, command: FireTimer, outcome: st
         MessageCancelled(message=each.message, cause=outcome) for each in unsettled.messages if each.source in asked
     ]
     events.extend(RequestClosed(request=each.request, cause=outcome) for each in unsettled.requests)
+    events.extend(TimerCleared(kind=each.kind) for each in unsettled.timers if each.kind in OF_STEPS - {command.kind})
     events.append(
         NodeFinished(
             path=visit.path,

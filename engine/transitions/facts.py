@@ -120,7 +120,7 @@ class FactsLoader:
         """What the end of an attempt is decided on."""
         definition = self.definition(of)
         target = self._visit(of, path)
-        effect = request = finished = None
+        effect = request = finished = asked = None
         if target is not None and not target.open:
             finished = self._finished(target)
         elif target is not None and (spec := definition.nodes.get(path)) is not None:
@@ -128,7 +128,8 @@ class FactsLoader:
                 effect = self._effect(of, spec, target.visits)
             elif spec.kind in ASKING:
                 request = self._newest_request(of, target)
-        return NodeFacts(of, definition, target, target, effect, request, finished)
+                asked = self.step(of, request)
+        return NodeFacts(of, definition, target, target, effect, request, finished, asked=asked)
 
     def current(self, of: RunFacts) -> VisitRow | None:
         """The row of the node that started last; in a continuation before its first, of the answered checkpoint."""
@@ -164,9 +165,8 @@ class FactsLoader:
             row = None if current is None else self._newest_request(of, current)
         event = self.tx.event(row.opened) if row is not None and opened else None
         question = None if event is None else event.event
-        return RequestFacts(
-            of, self.definition(of), current, row, question if isinstance(question, RequestOpened) else None
-        )
+        opening = question if isinstance(question, RequestOpened) else None
+        return RequestFacts(of, self.definition(of), current, row, opening, asked=self.step(of, row))
 
     def unsettled(self, of: RunFacts, *, ending: bool) -> Unsettled:
         """What a run holds.

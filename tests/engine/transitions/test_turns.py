@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from runwright.engine.commands.client import CancelRun, PauseRun, ResumeRun
-from runwright.engine.commands.host import FireTimer
+from runwright.engine.commands.host import FireTimer, ParkIdleRun
 from runwright.engine.commands.session import ReportTurn, TurnEnd
-from runwright.engine.commands.worker import AskSession, StartNode
+from runwright.engine.commands.worker import AskSession, CloseRequest, FinishNode, StartNode, SubmitCandidate
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.projections.control.messages import MESSAGES
 from runwright.projections.control.queue import QUEUE
@@ -236,6 +236,56 @@ def test_a_stalled_turn_whose_message_left_the_branch_is_asked_again(scene: Stag
     row = request(scene)
     assert (row.unproductive, row.messages) == (0, 2)
     assert scene.row(MESSAGES, row.message or "").reason == "resumed"
+
+
+# --- ends of attempts ---------------------------------------------------------------------------------------------
+
+
+def returned(scene: Stage, pi: ScriptedSession) -> None:
+    """A worker that comes back to the open question, with a reminder of it pending and both its timers set."""
+    scene.host(ParkIdleRun(run_id="run-1", reason="environment_missing"))
+    scene.ask(ResumeRun(run_id="run-1"))
+    scene.claim()
+    pi.work("completed")
+    pi.work("error")
+    assert request(scene).unproductive == 1
+    assert {each.kind for each in scene.rows(TIMERS, run_id="run-1")} >= {"delivery"}
+
+
+@pytest.mark.parametrize("way", ["finish", "close"])
+def test_an_attempt_that_its_worker_ends_takes_its_step_back(scene: Stage, pi: ScriptedSession, way: str) -> None:
+    """No message of it stays to be sent, and no timer of it falls due for the next attempt."""
+    returned(scene, pi)
+    failed = FinishNode(path="ask", visit=1, attempt=1, outcome="failed", code="node_failed")
+    close = CloseRequest(request=request(scene).request, cause="failed")
+    scene.applied(scene.last, *((failed,) if way == "finish" else (close, failed)))
+    assert request(scene).state == "closed"
+    assert {each.state for each in scene.rows(MESSAGES)} <= {"sent", "cancelled"}
+    assert scene.rows(TIMERS, run_id="run-1") == []
+    scene.applied(scene.last, StartNode(path="ask", visit=1, attempt=2))
+
+
+def test_a_worker_does_not_answer_for_a_session(scene: Stage, pi: ScriptedSession) -> None:
+    """It asked, and the session answers; its candidate is refused without a trace."""
+    returned(scene, pi)
+    head = scene.log.head()
+    (result,) = scene.tell(scene.last, SubmitCandidate(request=request(scene).request, candidate=1))
+    assert isinstance(result, Conflict)
+    assert result.evidence["rule"] == "answered_by_its_session"
+    assert scene.log.head() == head
+
+
+def test_a_deadline_ends_the_wait_for_the_next_delivery_too(scene: Stage) -> None:
+    """The next attempt is asked at once, however the turns of this one ended."""
+    pi = ScriptedSession(scene)
+    scene.queue(FLOW, session="s1")
+    pi.settle()
+    ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt="p", contract=None, limit=1_000_000)
+    scene.applied(scene.claim(), StartNode(path="ask", visit=1, attempt=1), ask)
+    pi.work("error")
+    assert {each.kind for each in scene.rows(TIMERS, run_id="run-1")} == {"deadline", "delivery"}
+    scene.host(FireTimer(run_id="run-1", kind="deadline"))
+    assert scene.rows(TIMERS, run_id="run-1") == []
 
 
 # --- ends of runs -------------------------------------------------------------------------------------------------
