@@ -1,10 +1,12 @@
 """Loads modules of a project from their text, never from a cache, and notes what it read."""
 
 import importlib
+import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from hashlib import sha256
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -94,7 +96,8 @@ def _recording(folders: Sequence[Path]) -> Iterator[Recorder]:
     roots = [folder.resolve() for folder in folders]
     recorder = Recorder(roots)
     # A copy: other threads of the program may import at the same time.
-    before = {name: module for name, module in sys.modules.copy().items() if _belongs(module, roots)}
+    inside = tuple(f"{str(root).rstrip(os.sep)}{os.sep}" for root in roots)
+    before = {name: module for name, module in sys.modules.copy().items() if _belongs(module, inside, roots)}
     for name in before:
         del sys.modules[name]
     added = [str(folder) for folder in folders]
@@ -108,6 +111,14 @@ def _recording(folders: Sequence[Path]) -> Iterator[Recorder]:
         sys.meta_path.remove(recorder)
         sys.path[:] = [*old_path, *(folder for folder in dict.fromkeys(added) if folder not in old_path)]
         sys.modules.update({name: module for name, module in before.items() if not _is_fresh(module)})
+
+
+def look_around() -> None:
+    """Find out now where everything lies that was imported so far; whoever is forked from here need not."""
+    for module in sys.modules.copy().values():
+        origin = getattr(module, "__file__", None)
+        if isinstance(origin, str):
+            _real(origin)
 
 
 def is_project_file(origin: str, project: Path) -> bool:
@@ -134,8 +145,15 @@ def _is_fresh(module: ModuleType) -> bool:
     return isinstance(getattr(module.__spec__, "loader", None), FreshLoader)
 
 
-def _belongs(module: ModuleType, roots: Sequence[Path]) -> bool:
+def _belongs(module: ModuleType, inside: tuple[str, ...], roots: Sequence[Path]) -> bool:
     origin = getattr(module, "__file__", None)
     if module.__name__ == "__main__" or not isinstance(origin, str):
         return False
-    return _is_own(origin, roots)
+    # Hundreds of modules are asked, at each launch of a worker, and all but a few lie somewhere else.
+    return _real(origin).startswith(inside) and _is_own(origin, roots)
+
+
+@cache
+def _real(origin: str) -> str:
+    """Where an imported module's file lies: it was read from there, whatever may lie there now."""
+    return os.path.realpath(origin)

@@ -20,6 +20,7 @@ from runwright import __version__
 from runwright.engine import process_table
 from runwright.engine.execution.child import RUN_MARK
 from runwright.engine.processes import identify, own_identity
+from runwright.engine.sources.recording import look_around
 from runwright.engine.wire.frames import FrameReader, encode_frame
 from runwright.engine.worker.control import (
     FROM_SERVER,
@@ -217,6 +218,7 @@ def main() -> None:
     control.set_inheritable(False)
     import runwright.engine.worker.entry  # noqa: F401 (what every child needs is there before it is forked)
 
+    look_around()
     gc.collect()
     gc.freeze()  # no collection of a child's touches, and so copies, what all of them share
     ForkServer(control, idle=int(sys.argv[2]), forks=FORKS and "--afresh" not in sys.argv[3:]).run()
