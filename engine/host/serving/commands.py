@@ -10,7 +10,9 @@ from runwright.engine.embedded.code import InputField, Typed
 from runwright.engine.embedded.launcher import Provisions
 from runwright.engine.embedded.preflight import Surroundings
 from runwright.engine.embedded.resolving import Resolution
+from runwright.engine.errors import PreflightError, RecoveryRequiredError
 from runwright.engine.host.serving.asked import Asked
+from runwright.engine.host.serving.known import known_before
 from runwright.engine.host.serving.surface import Surface
 from runwright.engine.protocol.answers import RequestAnswered, RunNamed, RunQueued
 from runwright.engine.protocol.fields import document
@@ -48,6 +50,14 @@ class Done:
 
 async def start(surface: Surface, asked: Asked) -> Done:
     """Queue a run."""
+    result = await _once(surface, asked, _started(surface, asked))
+    with moment_of(surface.holder.log) as moment:
+        workflow = moment.run(result.value).workflow
+    queued = RunQueued(action="start", workflow=workflow, run_id=result.value, queued=True)
+    return _done(result, document(queued))
+
+
+async def _started(surface: Surface, asked: Asked) -> Applied[str] | Adopted[str]:
     payload: RunStart = asked.payload
     surroundings = Surroundings(
         cwd=Path(payload.cwd),
@@ -55,7 +65,7 @@ async def start(surface: Surface, asked: Asked) -> Done:
         interpreter=payload.interpreter,
         pass_env=tuple(sorted(payload.pass_env)),
     )
-    result = await surface.engine.queue(
+    return await surface.engine.queue(
         payload.workflow,
         payload.input,
         session=payload.session,
@@ -68,10 +78,6 @@ async def start(surface: Surface, asked: Asked) -> Done:
             agents=tuple(each.name for each in payload.agents if not each.spare),
         ),
     )
-    with moment_of(surface.holder.log) as moment:
-        workflow = moment.run(result.value).workflow
-    queued = RunQueued(action="start", workflow=workflow, run_id=result.value, queued=True)
-    return _done(result, document(queued))
 
 
 async def pause(surface: Surface, asked: Asked) -> Done:
@@ -82,15 +88,14 @@ async def pause(surface: Surface, asked: Asked) -> Done:
 async def resume(surface: Surface, asked: Asked) -> Done:
     """Let a paused or parked run go on."""
     payload: RunResume = asked.payload
-    return _named(
-        await surface.engine.resume(
-            asked.run_id,
-            accept_source=payload.accept_source,
-            expected=asked.call.expected_revision,
-            caller=asked.caller,
-            provisions=Provisions(agents=_agents(payload.agents), env=payload.pass_env),
-        )
+    resumed = surface.engine.resume(
+        asked.run_id,
+        accept_source=payload.accept_source,
+        expected=asked.call.expected_revision,
+        caller=asked.caller,
+        provisions=Provisions(agents=_agents(payload.agents), env=payload.pass_env),
     )
+    return _named(await _once(surface, asked, resumed))
 
 
 async def cancel(surface: Surface, asked: Asked) -> Done:
@@ -106,15 +111,14 @@ async def cancel(surface: Surface, asked: Asked) -> Done:
 async def restart(surface: Surface, asked: Asked) -> Done:
     """Run an ended run afresh."""
     payload: RunRestart = asked.payload
-    return _named(
-        await surface.engine.queue_restart(
-            asked.run_id,
-            at=payload.at,
-            expected=asked.call.expected_revision,
-            caller=asked.caller,
-            provisions=Provisions(agents=_agents(payload.agents)),
-        )
+    restarted = surface.engine.queue_restart(
+        asked.run_id,
+        at=payload.at,
+        expected=asked.call.expected_revision,
+        caller=asked.caller,
+        provisions=Provisions(agents=_agents(payload.agents)),
     )
+    return _named(await _once(surface, asked, restarted))
 
 
 async def follow_up(surface: Surface, asked: Asked) -> Done:
@@ -161,6 +165,19 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "request.answer": answer,
     "effect.resolve": resolve,
 }
+
+
+async def _once(
+    surface: Surface, asked: Asked, given: Awaitable[Applied[str] | Adopted[str]]
+) -> Applied[str] | Adopted[str]:
+    """Give a command; where its checks fail although it was accepted before, adopt its receipt."""
+    try:
+        return await given
+    except (PreflightError, RecoveryRequiredError):
+        known = known_before(surface.holder.log, asked)
+        if known is None:
+            raise
+        return known
 
 
 def _named(result: Applied[str] | Adopted[str]) -> Done:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runwright import Adopted, Applied, Context, Workflow
+from runwright import Adopted, Applied, Context, PreflightError, Workflow
 from runwright.engine.client import AsyncClient, Client, find_host
 from runwright.engine.client import async_client as async_module
 from runwright.engine.client import client as client_module
@@ -149,3 +149,53 @@ async def test_many_threads_share_a_client(tmp_path: Path) -> None:
             async with connected(kind, host.home) as client:
                 found = await asyncio.gather(*(client.run_status(run_id) for run_id in run_ids * 10))
                 assert [each["run_id"] for each in found] == run_ids * 10
+
+
+FLOW = '''"""A workflow that a host can find."""
+
+from runwright import Context, JsonObject, Workflow
+
+workflow = Workflow("found", input=JsonObject)
+
+
+@workflow.compute
+def one(ctx: Context[JsonObject]) -> int:
+    """One."""
+    return 1
+
+
+workflow.entry(one)
+'''
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_repeat_needs_no_file(kind: str, tmp_path: Path) -> None:
+    """A start whose reply was lost is adopted also when its file is gone meanwhile; anything else is refused."""
+    (tmp_path / "found.py").write_text(FLOW)
+    home = tmp_path / "home"
+    async with served(home) as host, connected(kind, home) as client:
+        first = await client.run_start("found.py", {"a": 1}, cwd=tmp_path, key="k")
+        await host.engine.wait(first.value)
+        again = await client.run_restart(first.value, key="r")
+        await host.engine.wait(again.value)
+        (tmp_path / "found.py").unlink()
+        repeats: list[tuple[Any, str]] = [
+            (lambda: client.run_start("found.py", {"a": 1}, cwd=tmp_path, key="k"), first.value),
+            (lambda: client.run_restart(first.value, key="r"), again.value),
+        ]
+        for repeat, same in repeats:
+            result = await repeat()
+            assert isinstance(result, Adopted)
+            assert result.value == same
+    async with served(home), connected(kind, home) as client:
+        assert isinstance(await client.run_restart(first.value, key="r"), Adopted)
+        others: list[Any] = [
+            lambda: client.run_start("found.py", {"a": 2}, cwd=tmp_path, key="k"),
+            lambda: client.run_start("other.py", {"a": 1}, cwd=tmp_path, key="k"),
+            lambda: client.run_start("found.py", {"a": 1}, cwd=tmp_path, key="new"),
+            lambda: client.run_start("found.py", {"a": 1}, cwd=tmp_path, key="r"),
+            lambda: client.run_restart(again.value, key="r"),
+        ]
+        for otherwise in others:
+            with pytest.raises(PreflightError):
+                await otherwise()
