@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import engine, log, processes
+from benchmarks import engine, hosted, log, processes
 from benchmarks.figure import Figure, Measured, run
 
 FIGURES = (
@@ -61,6 +61,27 @@ FIGURES = (
         unit="commits long",
         target=("<=", 6),
         measure=engine.start_p99,
+    ),
+    Figure(
+        name="hosted-start",
+        title="hosted: start to first node running, p50",
+        unit="ms",
+        target=("<=", 25),
+        measure=hosted.start_to_first_node,
+    ),
+    Figure(
+        name="hosted-2",
+        title="hosted: durable steps, a process for each run, two at once",
+        unit="commits/s",
+        target=(">=", 0.15),
+        measure=hosted.steps_with_two,
+    ),
+    Figure(
+        name="hosted-4",
+        title="hosted: the same, four at once",
+        unit="commits/s",
+        target=(">=", 0.3),
+        measure=hosted.steps_with_four,
     ),
     Figure(
         name="recovery",
