@@ -38,13 +38,12 @@ class Child:
         self.escaped: tuple[ProcessIdentity, ...] = ()
         self.unkillable: tuple[ProcessIdentity, ...] = ()
         self._socket = connection
-        self._orphans = orphans
         self._exited: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._remains = Remains(identity, self._exited, orphans)
         self._frames = FrameReader()
         self._assembler = Assembler()
         self._arrived: deque[FromChild] = deque()
         self._sending = asyncio.Lock()
-        self._run_id: str | None = None
         self._ending: asyncio.Task[bool] | None = None
 
     # --- its channel ------------------------------------------------------------------------------------------
@@ -57,7 +56,7 @@ class Child:
             PayloadTooLarge: The message is over 2 GiB.
         """
         if isinstance(message, Launch):
-            self._run_id = message.run_id
+            self._remains.run_id = message.run_id
         # A run's whole state may be large: it is written where it holds up nobody.
         large = isinstance(message, Command)
         frames = await asyncio.to_thread(_written, message) if large else _written(message)
@@ -120,8 +119,7 @@ class Child:
 
     async def ended(self) -> None:
         """Wait until nothing is left of it, however long that takes, without ending anything."""
-        remains = self._remains()
-        while await remains.find():
+        while await self._remains.find():
             await asyncio.sleep(Remains.PATIENT)
 
     def told_exit(self, status: int | None) -> None:
@@ -131,20 +129,16 @@ class Child:
             self._exited.set_result(None)
 
     async def _end(self, grace: float, hard: float) -> bool:
-        remains = self._remains()
         try:
-            left = await remains.end(grace, hard)
+            self.unkillable = await self._remains.end(grace, hard)
         finally:
             self.close()
-        self.escaped, self.unkillable = remains.escaped, left
-        return not left
+        self.escaped = self._remains.escaped
+        return not self.unkillable
 
     @staticmethod
     def _ended_well(ending: "asyncio.Task[bool]") -> bool:
         return not ending.cancelled() and ending.exception() is None and ending.result()
-
-    def _remains(self) -> Remains:
-        return Remains(self.identity, self._run_id, self._exited, self._orphans)
 
 
 def _written(message: FromHost) -> list[bytes]:

@@ -16,7 +16,7 @@ from runwright.engine.execution.child import RUN_MARK
 from runwright.engine.host.child import Child
 from runwright.engine.host.unusable import NoProcess, unusable
 from runwright.engine.processes import is_alive
-from runwright.engine.tasks import own_task
+from runwright.engine.tasks import end_task, own_task
 from runwright.engine.wire.errors import WireError
 from runwright.engine.wire.frames import FrameReader, encode_frame
 from runwright.engine.worker.control import (
@@ -39,6 +39,11 @@ _START_UP: Final = 60.0
 #: Seconds that a fork server has to end itself and everything of its own once its control socket is closed.
 _END: Final = 15.0
 _POLL: Final = 0.05
+#: Seconds that it has to hand a channel over, and to look for orphans.
+_SPAWNING: Final = 30.0
+_LOOKING: Final = 5.0
+#: Seconds in which the ends of its children are still seen.
+_LAST_LOOK: Final = 2.0
 
 
 @frozen(kw_only=True)
@@ -122,8 +127,12 @@ class ForkServer:
         ours.setblocking(False)
         id = next(self._ids)
         self._offered[id] = ours
-        with theirs:
-            child = await self._ask(id, Spawn(id=id), theirs)
+        try:
+            with theirs:
+                child = await self._ask(id, Spawn(id=id), _SPAWNING, theirs)
+        except TimeoutError:
+            self.alive = False  # one that answers nothing is replaced
+            child = None
         if not isinstance(child, Child):
             self._withdraw(id)
             raise NoProcess
@@ -132,7 +141,10 @@ class ForkServer:
     async def orphans(self, pid: int) -> tuple[ProcessIdentity, ...]:
         """What is left of an ended child and has no parent; nothing where the fork server is gone and cannot tell."""
         id = next(self._ids)
-        answer = await self._ask(id, FindOrphans(id=id, pid=pid))
+        try:
+            answer = await self._ask(id, FindOrphans(id=id, pid=pid), _LOOKING)
+        except TimeoutError:
+            return ()
         return answer.processes if isinstance(answer, Orphans) else ()
 
     async def close(self) -> None:
@@ -145,18 +157,32 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             await asyncio.to_thread(self._process.wait)
+        # Its children ended with it, unless somebody had killed it: then they are not watched any longer.
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_LAST_LOOK)
+        for task in self._tasks:
+            end_task(task)
 
     # --- asking -----------------------------------------------------------------------------------------------
 
-    async def _ask(self, id: int, message: ToServer, channel: socket.socket | None = None) -> FromServer | Child | None:
-        """Ask; ``None`` where the server is gone."""
+    async def _ask(
+        self, id: int, message: ToServer, patience: float, channel: socket.socket | None = None
+    ) -> FromServer | Child | None:
+        """Ask; ``None`` where the server is gone.
+
+        Raises:
+            TimeoutError: It does not answer.
+        """
         if not self.alive:
             return None
         answer: asyncio.Future[FromServer | Child | None] = asyncio.get_running_loop().create_future()
         self._waiting[id] = answer
         try:
-            await self._send(message, channel)
-            return await answer
+            async with asyncio.timeout(patience):
+                await self._send(message, channel)
+                return await answer
+        except TimeoutError:
+            raise
         except OSError:
             self.alive = False
             return None

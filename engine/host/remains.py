@@ -13,6 +13,8 @@ from runwright.eventstore.events.event import ProcessIdentity
 
 _FIRST_PAUSE: Final = 0.002
 _LONGEST_PAUSE: Final = 0.05
+#: Seconds in which a fork server fetches the end of a child.
+_FETCHING: Final = 2.0
 
 
 class Remains:
@@ -20,9 +22,11 @@ class Remains:
 
     Args:
         child: The child's own process, the first of its process session.
-        run_id: The run that it works for, whose mark its processes have.
         exited: Done once the child's process exited.
         orphans: Asks the fork server what is left of an ended child.
+
+    Attributes:
+        run_id: The run that it works for, whose mark its processes have.
     """
 
     #: Seconds between two looks for the end of what cannot be ended.
@@ -31,12 +35,11 @@ class Remains:
     def __init__(
         self,
         child: ProcessIdentity,
-        run_id: str | None,
         exited: "asyncio.Future[None]",
         orphans: Callable[[int], Awaitable[tuple[ProcessIdentity, ...]]],
     ) -> None:
         self._child = child
-        self._run_id = run_id
+        self.run_id: str | None = None
         self._exited = exited
         self._orphans = orphans
         self._escaped: dict[int, Process] = {}
@@ -56,8 +59,13 @@ class Remains:
 
     async def find(self) -> list[Process]:
         """Everything of the child that has not ended."""
-        orphans = await self._orphans(self._child.pid) if self._exited.done() else ()
-        return await asyncio.to_thread(self._find, orphans)
+        if not self._exited.done():
+            found = await asyncio.to_thread(self._find, ())
+            if found:
+                return found
+            # Its process is gone; what that left behind is known to whoever fetches its end.
+            await asyncio.wait({self._exited}, timeout=_FETCHING)
+        return await asyncio.to_thread(self._find, await self._orphans(self._child.pid))
 
     async def _signalled(self, number: signal.Signals, seconds: float) -> list[Process]:
         """Signal everything there is, and what comes of it meanwhile, until nothing is left or time is up."""
@@ -97,7 +105,7 @@ class Remains:
             return False
         if process.session == self._child.pid:
             return True
-        return self._run_id is not None and process_table.environment(process.pid).get(RUN_MARK) == self._run_id
+        return self.run_id is not None and process_table.environment(process.pid).get(RUN_MARK) == self.run_id
 
     def _named(self, processes: Iterable[Process]) -> tuple[ProcessIdentity, ...]:
         boot, namespace = self._child.boot, self._child.namespace

@@ -199,6 +199,34 @@ async def test_a_fork_server_that_is_killed_is_replaced(tmp_path: Path) -> None:
         assert await child.exited() is None
 
 
+async def test_a_child_can_be_ended_while_its_fork_server_stands_still(tmp_path: Path) -> None:
+    """Whoever fetches ends and names orphans may itself be stopped."""
+    async with fork_servers() as servers:
+        child, _ = await working(servers, tmp_path, PROGRAMS)
+        found = process_table.look(child.identity.pid)
+        assert found is not None
+        os.kill(found.parent, signal.SIGSTOP)
+        try:
+            assert await child.end(grace=0.2)
+            assert marked_in(tmp_path) == []
+        finally:
+            os.kill(found.parent, signal.SIGCONT)
+
+
+@linux_only
+@pytest.mark.parametrize("grace", [0.0, 1.0])
+async def test_a_child_that_exits_by_itself_leaves_nothing_either(tmp_path: Path, grace: float) -> None:
+    """What it left is ended with its own end, and its exit code is known by then."""
+    body = f"{HIDING}\n    Path('worked').touch()\n    os._exit(7)\n"
+    async with fork_servers() as servers:
+        child, _ = await working(servers, tmp_path, body)
+        while await _next(child) is not None:
+            pass
+        assert await child.end(grace=grace)
+        assert (marked_in(tmp_path), child.status) == ([], 7)
+        assert child.escaped
+
+
 @pytest.mark.parametrize("step", range(4))
 async def test_a_worker_may_die_at_each_step(tmp_path: Path, step: int) -> None:
     """Before the launch, before it is ready, before its first node, in it: its channel closes and its end is told."""
