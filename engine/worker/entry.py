@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import assert_never
 
 from runwright.engine.agents.agent import Agent
-from runwright.engine.agents.specs import agent_of
+from runwright.engine.agents.specs import SpecUnusable, agent_of
 from runwright.engine.clock import SystemClock
 from runwright.engine.commands.worker import ExitWorker, FailRun, ParkRun, WorkerTransition
 from runwright.engine.errors import PreflightError, SourceChanged
@@ -28,7 +28,7 @@ from runwright.engine.worker.channel import Channel
 from runwright.engine.worker.envelope import Launch
 from runwright.engine.worker.marking import mark
 from runwright.engine.worker.messages import Answer, Ask, Command, Stop
-from runwright.engine.worker.printing import kept, silence
+from runwright.engine.worker.printing import NOBODY, kept, silence
 from runwright.engine.worker.registering import Gate
 from runwright.engine.worker.resolver import resolve
 from runwright.eventstore.errors import StoreError
@@ -36,6 +36,8 @@ from runwright.eventstore.errors import StoreError
 
 def serve(connection: socket.socket) -> int:
     """Do the one thing that the host asks for; answers the process's exit code."""
+    # What a function forks must not hold the channel open: its end is the end of this process and of no other.
+    os.register_at_fork(after_in_child=connection.close)
     channel = Channel(connection)
     match channel.receive():
         case Launch() as launch:
@@ -95,7 +97,7 @@ class _Worker:
         except StoreError as error:
             return "crashed", f"it could not say what it did ({error.code})"
         except Exception as error:  # noqa: BLE001 - whatever it is, the host has to hear of it
-            log.line("worker", f"stopped by {type(error).__name__}")
+            log.line(NOBODY, f"stopped by {type(error).__name__}")
             return "crashed", f"it raised {type(error).__name__}"
 
     # --- loading ----------------------------------------------------------------------------------------------
@@ -141,7 +143,7 @@ class _Worker:
                 loaded.program,
                 state,
                 port,
-                agents=self._agents(Gate(port)),
+                agents=self._agents(Gate(port), log),
                 clock=SystemClock(),
                 log=log,
                 ready=True,
@@ -158,5 +160,12 @@ class _Worker:
             stopping=self._channel.stopping,
         )
 
-    def _agents(self, gate: Gate) -> Mapping[str, Agent]:
-        return {name: agent_of(spec, gate) for name, spec in self._launch.agents.items()}
+    def _agents(self, gate: Gate, log: OutputLog) -> Mapping[str, Agent]:
+        """The executors; where one cannot be made, the run parks at the first node that asks it."""
+        agents: dict[str, Agent] = {}
+        for name, spec in self._launch.agents.items():
+            try:
+                agents[name] = agent_of(spec, gate)
+            except SpecUnusable as error:
+                log.line(NOBODY, f"the executor {name} is not there: {error}")
+        return agents

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -196,13 +197,40 @@ async def test_an_executor_is_registered_before_it_gets_its_prompt(tmp_path: Pat
     assert hosted.port.output("ask") == 7
 
 
-async def test_an_executor_of_another_kind_is_told(tmp_path: Path) -> None:
-    """The specification is not shown."""
+async def test_an_executor_of_another_kind_is_not_there(tmp_path: Path) -> None:
+    """The run parks where it is asked; its specification is shown nowhere."""
     hosted = Hosted(tmp_path, ASKING, agents={"default": "hunter2"})
     async with fork_servers() as servers:
         await carried(servers, hosted)
-    assert hosted.exiting
-    assert (hosted.exiting.outcome, "hunter2" in hosted.exiting.problem) == ("crashed", False)
+    parked = hosted.port.parked
+    assert parked
+    assert (parked.reason, parked.code) == ("environment_missing", "agent_missing")
+    assert "hunter2" not in hosted.printed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="descriptors are looked at there")
+async def test_what_it_forks_does_not_hold_its_channel(tmp_path: Path) -> None:
+    """Its host sees the end of the channel when the worker ends, whatever lives on."""
+    hosted = Hosted(tmp_path, HEAD + FORKING)
+    async with fork_servers() as servers:
+        child = await servers.spawn()
+        await child.send(hosted.launch)
+        async with asyncio.timeout(60):
+            while (message := await child.receive()) is not None:
+                await hosted.answer(child, message)
+        assert await child.end()
+        assert child.status == 3
+
+
+FORKING = """
+@flow.compute
+def fork(ctx: Context[JsonObject]) -> int:
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(3)
+
+flow.entry(fork)
+"""
 
 
 async def test_it_renews_from_a_thread_of_its_own(tmp_path: Path) -> None:
