@@ -44,6 +44,7 @@ class Line {
   #socket;
   #begun = [];
   #waiting = new Map();
+  lost = false;
 
   static async open(path) {
     const line = new Line();
@@ -103,10 +104,15 @@ class Line {
     if (message.type === "hello") this.#waiting.get("hello").done(message);
     else if (message.type === "event") this.#waiting.get(message.call_id)?.heard?.(message);
     else if (message.call_id === null) this.#lose(new Refused(message.error));
-    else this.#waiting.get(message.call_id)?.done(message);
+    else {
+      const waiting = this.#waiting.get(message.call_id);
+      if (!waiting?.heard) this.#waiting.delete(message.call_id);
+      waiting?.done(message);
+    }
   }
 
   #lose(why = new Lost("the host closed the connection")) {
+    this.lost = true;
     for (const { failed, heard } of this.#waiting.values()) {
       failed(why);
       heard?.(null);
@@ -130,6 +136,7 @@ class Client {
     for (let delay = 20; ; delay = Math.min(2 * delay, 500)) {
       const message = { client_id: "node-example", operation, key, run_id: run, payload };
       try {
+        if (this.#line?.lost) this.close();
         this.#line ??= await Line.open(socketOf(this.#home));
         const reply = await this.#line.call({ call_id: `${++this.#calls}`, ...message }, heard);
         if (reply.error === null) return reply.answer;

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from runwright import Context, Workflow
+from support.hosts import hosted
 from support.relays import Relay
 from support.serving import served
 
@@ -32,6 +33,28 @@ def repeat(ctx: Context[JsonObject]) -> str:
 
 
 workflow.entry(repeat)
+'''
+
+
+WAITS = '''"""A workflow that waits for a file."""
+
+import time
+from pathlib import Path
+
+from runwright import Context, JsonObject, Workflow
+
+workflow = Workflow("waits", input=JsonObject)
+
+
+@workflow.compute
+def wait(ctx: Context[JsonObject]) -> str:
+    """Wait until it is there."""
+    while not Path(str(ctx.input["gate"])).exists():
+        time.sleep(0.01)
+    return "through"
+
+
+workflow.entry(wait)
 '''
 
 
@@ -116,3 +139,31 @@ async def test_it_gets_through_lost_replies(tmp_path: Path) -> None:
         assert relay.lost == 3
         assert len((await host.engine.query("runs")).items) == 1
         await relay.close()
+
+
+async def test_it_outlives_the_host(tmp_path: Path) -> None:
+    """A host in a process of its own is killed under it, and it follows the run to its end all the same."""
+    with hosted(tmp_path) as host:
+        (host.project / "waits.py").write_text(WAITS)
+        gate = tmp_path / "gate"
+        starting = asyncio.create_task(
+            node(host.home, "start", "waits.py", json.dumps({"gate": str(gate)}), cwd=host.project)
+        )
+        while not (runs := host.client.run_list(live=True)["items"]):
+            await asyncio.sleep(0.01)
+        (run_id,) = [each["run_id"] for each in runs]
+        await asyncio.to_thread(host.running, run_id, "wait")
+        await asyncio.to_thread(host.kill)
+        await asyncio.to_thread(host.start_again)
+        gate.touch()
+        code, lines, said = await starting
+        assert (code, lines) == (0, [run_id, '"through"']), said
+        again = asyncio.create_task(
+            node(host.home, "start", "waits.py", json.dumps({"gate": str(tmp_path / "none")}), cwd=host.project)
+        )
+        while not (runs := host.client.run_list(live=True)["items"]):
+            await asyncio.sleep(0.01)
+        assert (await node(host.home, "cancel", runs[0]["run_id"], cwd=host.project))[0] == 0
+        code, lines, said = await again
+        assert (code, lines) == (1, [runs[0]["run_id"]])
+        assert "cancelled" in said

@@ -4,6 +4,9 @@ from typing import Final
 
 #: Connections. Each may hold an unfinished frame and an upload, so this bounds memory.
 MOST_CONNECTIONS: Final = 256
+#: Connections that the kernel keeps waiting, and seconds until another one is taken where one could not be.
+BACKLOG: Final = 128
+AGAIN: Final = 0.5
 #: Calls of one connection that are under way; what is quick or a command is counted apart from long questions.
 MOST_CALLS: Final = 64
 #: Subscriptions of one connection, each with a task.

@@ -1,7 +1,6 @@
 """One client's connection: frames in, replies and events out, each bounded; whatever it sends ends it alone."""
 
 import asyncio
-import logging
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
@@ -21,8 +20,6 @@ from runwright.engine.wire.frames import MAX_FRAME, decode_message, encode_frame
 from runwright.engine.wire.parts import Assembler
 from runwright.eventstore.errors import PayloadTooLarge
 from runwright.eventstore.values import JsonObject
-
-_log = logging.getLogger("runwright.host")
 
 
 class Gone(Exception):

@@ -81,7 +81,7 @@ class Dispatcher:
             return await self._carried_out(await self._checked(call))
         except Exception as error:  # noqa: BLE001 - no call may end more than itself
             if not is_ours(error):
-                _log.error("%s met a fault: %s at %s", call.operation, type(error).__name__, _place(error))
+                _log.error("%s met a fault: %s at %s", call.operation, type(error).__name__, place_of(error))
             return Reply(call_id=call.call_id, outcome=outcome_of(error), error=failure_of(error))
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ class Dispatcher:
         return {"stopping": True}
 
 
-def _place(error: BaseException) -> str:
+def place_of(error: BaseException) -> str:
     """Where an error was raised; its text may hold anything and is not told."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"

@@ -6,23 +6,22 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from runwright.engine.host.serving.bounds import MOST_CONNECTIONS
+from runwright.engine.host.serving.bounds import AGAIN, BACKLOG, MOST_CONNECTIONS
 from runwright.engine.host.serving.connection import Connection
-from runwright.engine.host.serving.dispatcher import Connected, Dispatcher
+from runwright.engine.host.serving.dispatcher import Connected, Dispatcher, place_of
 from runwright.engine.host.serving.surface import Surface
 from runwright.engine.protocol.envelopes import Reply, wrap
 from runwright.engine.protocol.errors import HostBusy, PeerRefused, ProtocolError
 from runwright.engine.protocol.failures import failure_of, outcome_of
 from runwright.engine.protocol.peers import is_ours, peer_uid
 from runwright.engine.protocol.place import prepare_folder, socket_path
-from runwright.engine.tasks import end_task
+from runwright.engine.tasks import end_task, own_task
 from runwright.engine.wire.frames import MAX_FRAME, encode_frame
 
 _log = logging.getLogger("runwright.host")
-
-_BACKLOG = 128
 
 
 class Server:
@@ -39,8 +38,9 @@ class Server:
         self._surface = surface
         self._peer = peer
         self._dispatcher = Dispatcher(surface, self._connected)
-        self._connections: dict[asyncio.Task[None], Connection] = {}
-        self._listening: asyncio.Server | None = None
+        self._connections: dict[asyncio.Task[None], Connection | None] = {}
+        self._socket = _bound(path, inside=path == surface.holder.home.socket)
+        self._listening: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, surface: Surface, *, peer: Callable[[socket.socket], int | None] = peer_uid) -> "Server":
@@ -52,9 +52,7 @@ class Server:
         holder = surface.holder
         path = socket_path(holder.home.path, holder.log.log_id)
         server = cls(surface, path, peer=peer)
-        server._listening = await asyncio.start_unix_server(
-            server._accept, sock=_bound(path, inside=path == holder.home.socket), limit=MAX_FRAME, backlog=_BACKLOG
-        )
+        server._listening = own_task(server._listen(), name="listening")
         return server
 
     @property
@@ -72,40 +70,57 @@ class Server:
             # Its private folder is empty now; a client may still look at it, and the next host makes it anew.
             with suppress(OSError):
                 self.path.parent.rmdir()
-        listening.close()
+        end_task(listening)
+        await asyncio.wait({listening})
+        self._socket.close()
         connections = list(self._connections)
         for task in connections:
             end_task(task)
         if connections:
             await asyncio.wait(connections)
-        await listening.wait_closed()
         self._dispatcher.close()
 
     def _connected(self) -> Connected:
         return Connected(
             connections=len(self._connections),
-            subscriptions=sum(each.subscriptions for each in self._connections.values()),
+            subscriptions=sum(each.subscriptions for each in self._connections.values() if each is not None),
         )
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None, "a connection is served by a task"
-        refusal = self._refusal(writer)
+    async def _listen(self) -> None:
+        """Take connections, each into a task of its own, until this one is cancelled."""
+        while True:
+            try:
+                accepted = await _accepted(self._socket)
+            except OSError as error:
+                # Out of descriptors, for one: those that wait are taken when others have gone.
+                _log.warning("a connection was not taken (%s)", type(error).__name__)
+                await asyncio.sleep(AGAIN)
+                continue
+            task = own_task(self._serve(accepted), name="connection")
+            self._connections[task] = None
+            task.add_done_callback(partial(self._over, accepted))
+
+    def _over(self, accepted: socket.socket, task: asyncio.Task[None]) -> None:
+        """A connection has ended, whichever way."""
+        if self._connections.pop(task) is None:
+            accepted.close()  # it was turned away, or ended before it was heard
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("a connection met a fault: %s at %s", type(error).__name__, place_of(error))
+
+    async def _serve(self, accepted: socket.socket) -> None:
+        reader = asyncio.StreamReader(limit=MAX_FRAME)
+        writer = await _writer(reader, accepted)
+        refusal = self._refusal(accepted)
         if refusal is not None:
             await _turn_away(writer, refusal)
             return
+        task = asyncio.current_task()
+        assert task is not None, "a connection is served by a task"
         connection = Connection(reader, writer, self._dispatcher, self._surface.holder.epoch)
         self._connections[task] = connection
-        try:
-            await connection.serve()
-        except asyncio.CancelledError:
-            # The server is closing: a task that ends like any other leaves nothing to report.
-            return
-        finally:
-            del self._connections[task]
+        await connection.serve()
 
-    def _refusal(self, writer: asyncio.StreamWriter) -> ProtocolError | None:
-        connection: socket.socket = writer.get_extra_info("socket")
+    def _refusal(self, connection: socket.socket) -> ProtocolError | None:
         try:
             uid = self._peer(connection)
         except OSError:
@@ -113,7 +128,36 @@ class Server:
         if not is_ours(uid):
             _log.warning("a connection of another user was refused")
             return PeerRefused()
-        return HostBusy("connections") if len(self._connections) >= MOST_CONNECTIONS else None
+        return HostBusy("connections") if len(self._connections) > MOST_CONNECTIONS else None
+
+
+async def _accepted(listening: socket.socket) -> socket.socket:
+    """The next connection; whoever gives up waiting leaves none open behind."""
+    waiting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(listening))
+    try:
+        connection, _ = await asyncio.shield(waiting)
+    except asyncio.CancelledError:
+        waiting.cancel()
+        waiting.add_done_callback(_close_accepted)
+        raise
+    return connection
+
+
+def _close_accepted(waiting: "asyncio.Future[tuple[socket.socket, object]]") -> None:
+    if not waiting.cancelled() and waiting.exception() is None:
+        waiting.result()[0].close()
+
+
+async def _writer(reader: asyncio.StreamReader, accepted: socket.socket) -> asyncio.StreamWriter:
+    loop = asyncio.get_running_loop()
+    try:
+        transport, protocol = await loop.connect_accepted_socket(
+            lambda: asyncio.StreamReaderProtocol(reader), sock=accepted
+        )
+    except BaseException:
+        accepted.close()
+        raise
+    return asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
 async def _turn_away(writer: asyncio.StreamWriter, refusal: ProtocolError) -> None:
@@ -137,6 +181,8 @@ def _bound(path: Path, *, inside: bool) -> socket.socket:
             os.fchmod(listening.fileno(), 0o600)
         listening.bind(str(path))
         path.chmod(0o600)
+        listening.listen(BACKLOG)
+        listening.setblocking(False)
     except BaseException:
         listening.close()
         raise

@@ -1,6 +1,7 @@
 """Does a client get through lost replies, restarted hosts and closed sockets, with each command carried out once?"""
 
 import asyncio
+import os
 import socket
 import threading
 from pathlib import Path
@@ -12,7 +13,8 @@ from runwright import Adopted, Applied, Context, PreflightError, Workflow
 from runwright.engine.client import AsyncClient, Client, find_host
 from runwright.engine.client import async_client as async_module
 from runwright.engine.client import client as client_module
-from runwright.engine.protocol.errors import HostUnavailable
+from runwright.engine.client import connect as reaching
+from runwright.engine.protocol.errors import HostUnavailable, PeerRefused
 from support.clients import KINDS, connected, ended, taken
 from support.relays import Relay
 from support.serving import served
@@ -199,3 +201,15 @@ async def test_a_repeat_needs_no_file(kind: str, tmp_path: Path) -> None:
         for otherwise in others:
             with pytest.raises(PreflightError):
                 await otherwise()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_another_users_host_is_refused(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client says nothing to a socket behind which another user's process listens."""
+    async with served(tmp_path / "home") as host:
+        monkeypatch.setattr(reaching, "peer_uid", lambda _: os.geteuid() + 1)
+        with pytest.raises(PeerRefused):
+            async with connected(kind, host.home):
+                pass
+        with pytest.raises(PeerRefused):
+            find_host(host.home)

@@ -115,6 +115,7 @@ async def test_a_slow_reader_of_events_loses_none_and_heaps_up_none(tmp_path: Pa
         await client.reply()
         await written(host, run_id, 1500, 3_000)
         (connection,) = host.server._connections.values()
+        assert connection is not None
         held = connection._writer.transport.get_write_buffer_size()
         assert held < 2**20 + bounds.HIGH_WATER
         got: list[int] = []
