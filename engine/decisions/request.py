@@ -20,7 +20,7 @@ from runwright.eventstore.events.request import (
 from runwright.eventstore.values import encode
 
 #: Which node kinds ask by which kind of request.
-ASKED_BY: Final = {"agent": ASKING, "checkpoint": frozenset({"checkpoint"})}
+ASKED_BY: Final = {"agent": ASKING, "assistant": frozenset({"assistant"}), "checkpoint": frozenset({"checkpoint"})}
 
 #: Refused candidates per attempt (page 07, "Messages").
 MAX_REFUSED: Final = 5
@@ -77,6 +77,9 @@ def decide_ask(facts: RequestFacts, command: AskSession, request: str, order: in
         return refusal
     if command.attempt != of.run.attempt:
         return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
+    spec = facts.definition.nodes.get(command.path)
+    if spec is None or spec.kind not in ASKED_BY[command.kind]:
+        return broken("no_executor", node=command.path)
     if session is None:
         return broken("no_session", node=command.path)
     if (saved := facts.request) is not None:

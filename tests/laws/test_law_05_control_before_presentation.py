@@ -19,7 +19,7 @@ from support.graphs import graph, node
 from support.scripted_session import ScriptedSession
 from support.stage import Stage, settled
 
-FLOW = graph(node("one"))
+FLOW = graph(node("one"), node("ask", "agent"))
 ENDINGS = (RunCompleted.type, RunFailed.type, RunTimedOut.type, RunCancelled.type)
 
 
@@ -119,8 +119,8 @@ def test_a_cancellation_waits_for_no_message(scene: Stage) -> None:
 def test_a_cancellation_waits_for_none_of_the_runs_own_messages(scene: Stage, reached: str) -> None:
     """Wherever its step is, and whatever follow-up waits behind it: cancelled in one transaction."""
     pi = begun(scene)
-    ask = AskSession(path="one", visit=1, attempt=1, kind="agent", prompt="p", contract=None)
-    scene.applied(scene.last, StartNode(path="one", visit=1, attempt=1), ask)
+    ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt="p", contract=None)
+    scene.applied(scene.last, StartNode(path="ask", visit=1, attempt=1), ask)
     scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="And then?"))
     if reached == "handed out":
         pi.take()

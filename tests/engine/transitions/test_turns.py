@@ -288,6 +288,21 @@ def test_a_deadline_ends_the_wait_for_the_next_delivery_too(scene: Stage) -> Non
     assert scene.rows(TIMERS, run_id="run-1") == []
 
 
+def test_only_a_node_that_asks_may_ask_a_session(scene: Stage) -> None:
+    """A request of any other node would outlive the run: it is refused without a trace."""
+    pi = ScriptedSession(scene)
+    scene.queue(FLOW, session="s1")
+    pi.settle()
+    scene.applied(scene.claim(), StartNode(path="end", visit=1, attempt=1))
+    head = scene.log.head()
+    for kind in ("agent", "assistant"):
+        ask = AskSession(path="end", visit=1, attempt=1, kind=kind, prompt="p", contract=None)
+        (result,) = scene.tell(scene.last, ask)
+        assert isinstance(result, Conflict)
+        assert result.evidence["rule"] == "no_executor"
+    assert scene.log.head() == head
+
+
 # --- ends of runs -------------------------------------------------------------------------------------------------
 
 
