@@ -58,17 +58,25 @@ class Asker(threading.Thread):
 
     Attributes:
         runs: What was acknowledged.
+        error: What ended it early.
     """
 
     def __init__(self, at: Hosted, number: int) -> None:
         super().__init__(name=f"asker {number}")
         self.runs: list[str] = []
+        self.error: Exception | None = None
         self.enough = threading.Event()
         self._at = at
         self._number = number
 
     def run(self) -> None:
         """Ask; a connection that was lost is the client's own matter."""
+        try:
+            self._ask()
+        except Exception as error:  # noqa: BLE001 - the test tells it
+            self.error = error
+
+    def _ask(self) -> None:
         at = self._at
         with Client.connect(at.home, patience=60) as client:
             while not self.enough.is_set():
@@ -94,6 +102,7 @@ def test_hosts_killed_at_random_moments(tmp_path: Path) -> None:
             each.enough.set()
             each.join(120)
             assert not each.is_alive()
+            assert each.error is None, each.error
         runs = [run_id for each in askers for run_id in each.runs]
         assert len(runs) == len(set(runs))
         assert len(runs) > KILLS
