@@ -1,7 +1,5 @@
 """Claiming a run for a process, and saying on its behalf how it ended."""
 
-import logging
-
 from runwright.engine.commands.host import ClaimRun
 from runwright.engine.commands.worker import Authority, ExitWorker, WorkerTransition
 from runwright.engine.embedded.holder import Holder
@@ -9,31 +7,27 @@ from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.identity import new_id
 from runwright.engine.results import Adopted, Applied
 from runwright.engine.transitions.worker import token_hash
-from runwright.eventstore.errors import StoreError
 from runwright.eventstore.events.event import ProcessIdentity
-
-_log = logging.getLogger("runwright.host")
 
 TOKEN_BYTES = 32
 
 
 async def claim(holder: Holder, bridge: LoopBridge, run_id: str, process: ProcessIdentity) -> Authority | None:
-    """Claim an eligible run and record the launch of its worker; ``None`` where it cannot be had.
+    """Claim an eligible run and record the launch of its worker; ``None`` where it is not to be had any more.
 
     Args:
         holder: The open store.
         bridge: Brings the writer's answers to the loop.
         run_id: The run.
         process: The worker's process.
+
+    Raises:
+        StoreError: The store cannot take it now.
     """
     owner = f"{holder.epoch}:{new_id(holder.clock.now(), holder.random)}"
     token = holder.random(TOKEN_BYTES).hex()
     asked = ClaimRun(run_id=run_id, owner=owner, token_hash=token_hash(token), process=process)
-    try:
-        result = await bridge.wrap(holder.transitions.host(asked))
-    except StoreError as error:
-        _log.warning("run %s was not claimed: %s", run_id, error.code)
-        return None
+    result = await bridge.wrap(holder.transitions.host(asked))
     if not isinstance(result, Applied | Adopted):
         return None
     return Authority(run_id=run_id, owner=owner, token=token, generation=int(str(result.value)))

@@ -22,6 +22,7 @@ from runwright.engine.host.endings import Endings
 from runwright.engine.host.launching import Needs, Plan, folder_of
 from runwright.engine.host.limits import (
     BEATS,
+    RECORD_PAUSE,
     RENEWALS,
     SPAWN_PAUSE,
 )
@@ -67,6 +68,7 @@ class WorkerLauncher:
         self._children = children
         self._provisioning = provisioning
         self._user = user
+        self._trouble = trouble
         self._taken: set[str] = set()
         self._working: dict[str, Supervision] = {}
         self._beating: asyncio.Task[None] | None = None
@@ -138,6 +140,18 @@ class WorkerLauncher:
 
     async def launch(self, run_id: str, queued: QueueRun | None) -> str | None:
         """As `Launcher.launch`."""
+        try:
+            return await self._launched(run_id, queued)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run stays where it is and is launched again
+            code = getattr(error, "code", type(error).__name__)
+            _log.warning("run %s was not launched: %s", run_id, code)
+            _log.debug("run %s", run_id, exc_info=True)
+            self._trouble(code)
+        # Not at once: what stood in the way a moment ago does so still.
+        await asyncio.sleep(RECORD_PAUSE)
+        return None
+
+    async def _launched(self, run_id: str, queued: QueueRun | None) -> str | None:
         if self._stopping:
             return None
         if await self._endings.blocked(run_id):

@@ -1,7 +1,8 @@
 """What a host does with its workers, good and bad: their parts are played by the tests."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from attrs import evolve
 
 from runwright.engine.commands.client import CancelRun, ResumeRun
 from runwright.engine.commands.worker import (
+    Authority,
     BeginEffect,
     CompleteRun,
     ExitWorker,
@@ -18,10 +20,12 @@ from runwright.engine.commands.worker import (
     ReserveEffect,
     StartNode,
     UpdateNode,
+    WorkerTransition,
 )
-from runwright.engine.host import rules, supervision
+from runwright.engine.host import launcher, rules, supervision
 from runwright.engine.wire.errors import FrameRefused
 from runwright.engine.worker.messages import Exiting, FromChild, Renew, Resolved, SayReady, Transact
+from runwright.eventstore.errors import StoreFull
 from runwright.projections.control.processes import PROCESSES
 from runwright.projections.sql_rows import SqlRows
 from support.graphs import graph, node
@@ -392,3 +396,43 @@ async def test_a_worker_says_what_stopped_it(tmp_path: Path) -> None:
         await at.launch(gives_up)
         assert at.stands() == ("parked", "worker_crashed", True)
         assert "it raised OSError" in (at.detail() or "")
+
+
+async def test_a_store_that_cannot_take_a_claim_is_asked_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child that was to have the run goes, and the run keeps its place."""
+    monkeypatch.setattr(launcher, "RECORD_PAUSE", 0.01)
+
+    def full(*_: object) -> object:
+        raise StoreFull(tmp_path)
+
+    async with scene(tmp_path) as at:
+        at.queue(FLOW)
+        with monkeypatch.context() as patched:
+            patched.setattr(at.holder.transitions, "host", full)
+            assert await at.begin(lambda child: child.gone.wait()) is None
+        assert at.children[0].ends == 1
+        assert await at.launch(finishes) == ["finished"]
+
+
+async def test_a_store_that_cannot_take_a_step_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C67: the worker waits for its answer, its lease is kept, and nothing of it is lost."""
+    monkeypatch.setattr(supervision, "STORE_PAUSE", 0.01)
+    refusals = [1, 2, 3]
+
+    async with scene(tmp_path) as at:
+        decide = at.holder.transitions.worker
+
+        def sometimes(authority: Authority, transitions: Sequence[WorkerTransition]) -> object:
+            if refusals and isinstance(transitions[0], FinishNode):
+                refusals.pop()
+                failed: Future[object] = Future()
+                failed.set_exception(StoreFull(tmp_path))
+                return failed
+            return decide(authority, transitions)
+
+        monkeypatch.setattr(at.holder.transitions, "worker", sometimes)
+        at.queue(FLOW)
+        assert await at.launch(finishes) == ["finished"]
+        assert refusals == []
