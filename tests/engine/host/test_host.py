@@ -16,6 +16,8 @@ from runwright.engine.host.starting import start_host
 from runwright.engine.host.unstarted import HostUnstarted
 from support.hosts import command, hosted, left_of, wait
 
+DEPTH = float(os.environ.get("RUNWRIGHT_DEPTH", "1"))
+
 QUICK = '''
 """Two steps."""
 from runwright import Context, JsonObject, Workflow
@@ -73,6 +75,27 @@ def fatal(ctx: Context[JsonObject]) -> int:
     return 1
 
 flow.entry(fatal)
+'''
+
+SLOW_IMPORT = '''
+"""A module that takes its time in a worker, but not in a resolver."""
+import os
+import time
+from pathlib import Path
+
+if os.environ.get("RUNWRIGHT_RUN_ID"):
+    Path("loading").touch()
+    time.sleep(600)
+
+from runwright import Context, JsonObject, Workflow
+
+flow = Workflow("slow-import")
+
+@flow.compute
+def one(ctx: Context[JsonObject]) -> int:
+    return 1
+
+flow.entry(one)
 '''
 
 BAD_IMPORT = '''
@@ -190,17 +213,21 @@ def test_a_resolver_that_dies_is_no_failure_of_the_host(tmp_path: Path) -> None:
         assert at.client.run_list()["items"] == []
 
 
-@pytest.mark.parametrize("phase", ["queued", "tree", "parked"])
+@pytest.mark.parametrize("phase", ["queued", "starting", "tree", "parked"])
 def test_a_cancel_takes_effect_in_every_phase(tmp_path: Path, phase: str) -> None:
     """C45: the process tree ends with it, also what ignores SIGTERM; a run without a worker never waits for one."""
     with hosted(tmp_path, capacity=1) as at:
         (at.project / "long.py").write_text(LONG)
         (at.project / "deadly.py").write_text(DEADLY)
         (at.project / "stuck.py").write_text(STUCK)
+        (at.project / "slow.py").write_text(SLOW_IMPORT)
         if phase == "queued":
             other = at.start("stuck.py:plain")
             at.running(other, "spin")
-        run_id = at.start("deadly.py" if phase == "parked" else "long.py")
+        run_id = at.start({"parked": "deadly.py", "starting": "slow.py"}.get(phase, "long.py"))
+        if phase == "starting":
+            wait((at.project / "loading").exists)
+            assert at.status(run_id)["queue_state"] == "starting"
         if phase == "tree":
             wait((at.project / "there").exists)
         if phase == "parked":
@@ -214,7 +241,7 @@ def test_a_cancel_takes_effect_in_every_phase(tmp_path: Path, phase: str) -> Non
 
 def test_many_runs_share_the_capacity(tmp_path: Path) -> None:
     """All finish, never more at once than there are places."""
-    count = 40
+    count = round(40 * DEPTH)
     with hosted(tmp_path, capacity=4) as at:
         (at.project / "quick.py").write_text(QUICK)
         runs = [at.start("quick.py") for _ in range(count)]
@@ -233,6 +260,20 @@ def test_a_killed_host_loses_nothing(tmp_path: Path) -> None:
         at.start_again()
         wait(lambda: at.ended(run_id)["status"] == "completed")
         assert at.workers() == ["orphaned", "finished"]
+
+
+def test_recovering_twice_adds_nothing_but_the_epoch(tmp_path: Path) -> None:
+    """What the second host finds, the first has put away already."""
+    with hosted(tmp_path) as at:
+        (at.project / "deadly.py").write_text(DEADLY)
+        run_id = at.start("deadly.py")
+        at.parked(run_id, "worker_no_progress")
+        for _ in range(2):
+            before = at.client.host_status()["position"]
+            at.kill()
+            at.start_again()
+            assert at.client.host_status()["position"] == before + 1
+        assert at.status(run_id)["reason"]["code"] == "worker_no_progress"
 
 
 def test_a_stopped_host_parks_its_runs_and_the_next_goes_on(tmp_path: Path) -> None:
