@@ -40,7 +40,9 @@ class Server:
         self._dispatcher = Dispatcher(surface, self._connected)
         self._connections: dict[asyncio.Task[None], Connection | None] = {}
         self._socket = _bound(path, inside=path == surface.holder.home.socket)
-        self._listening: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._again: asyncio.TimerHandle | None = None
+        self._closed = False
 
     @classmethod
     async def open(cls, surface: Surface, *, peer: Callable[[socket.socket], int | None] = peer_uid) -> "Server":
@@ -52,7 +54,7 @@ class Server:
         holder = surface.holder
         path = socket_path(holder.home.path, holder.log.log_id)
         server = cls(surface, path, peer=peer)
-        server._listening = own_task(server._listen(), name="listening")
+        server._listen()
         return server
 
     @property
@@ -62,16 +64,17 @@ class Server:
 
     async def close(self) -> None:
         """Take no more connections, end those there are, and remove the socket."""
-        if self._listening is None:
+        if self._closed:
             return
-        listening, self._listening = self._listening, None
+        self._closed = True
         self.path.unlink(missing_ok=True)
         if self.path != self._surface.holder.home.socket:
             # Its private folder is empty now; a client may still look at it, and the next host makes it anew.
             with suppress(OSError):
                 self.path.parent.rmdir()
-        end_task(listening)
-        await asyncio.wait({listening})
+        self._loop.remove_reader(self._socket)
+        if self._again is not None:
+            self._again.cancel()
         self._socket.close()
         connections = list(self._connections)
         for task in connections:
@@ -86,19 +89,25 @@ class Server:
             subscriptions=sum(each.subscriptions for each in self._connections.values() if each is not None),
         )
 
-    async def _listen(self) -> None:
-        """Take connections, each into a task of its own, until this one is cancelled."""
-        while True:
-            try:
-                accepted = await _accepted(self._socket)
-            except OSError as error:
-                # Out of descriptors, for one: those that wait are taken when others have gone.
-                _log.warning("a connection was not taken (%s)", type(error).__name__)
-                await asyncio.sleep(AGAIN)
-                continue
-            task = own_task(self._serve(accepted), name="connection")
-            self._connections[task] = None
-            task.add_done_callback(partial(self._over, accepted))
+    def _listen(self) -> None:
+        self._loop.add_reader(self._socket, self._accept)
+
+    def _accept(self) -> None:
+        """Take a connection, into a task of its own: from here on somebody will close it."""
+        try:
+            accepted, _ = self._socket.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return
+        except OSError as error:
+            # Out of descriptors, for one: those that wait are taken when others have gone.
+            _log.warning("a connection was not taken (%s)", type(error).__name__)
+            self._loop.remove_reader(self._socket)
+            self._again = self._loop.call_later(AGAIN, self._listen)
+            return
+        accepted.setblocking(False)
+        task = own_task(self._serve(accepted), name="connection")
+        self._connections[task] = None
+        task.add_done_callback(partial(self._over, accepted))
 
     def _over(self, accepted: socket.socket, task: asyncio.Task[None]) -> None:
         """A connection has ended, whichever way."""
@@ -129,23 +138,6 @@ class Server:
             _log.warning("a connection of another user was refused")
             return PeerRefused()
         return HostBusy("connections") if len(self._connections) > MOST_CONNECTIONS else None
-
-
-async def _accepted(listening: socket.socket) -> socket.socket:
-    """The next connection; whoever gives up waiting leaves none open behind."""
-    waiting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(listening))
-    try:
-        connection, _ = await asyncio.shield(waiting)
-    except asyncio.CancelledError:
-        waiting.cancel()
-        waiting.add_done_callback(_close_accepted)
-        raise
-    return connection
-
-
-def _close_accepted(waiting: "asyncio.Future[tuple[socket.socket, object]]") -> None:
-    if not waiting.cancelled() and waiting.exception() is None:
-        waiting.result()[0].close()
 
 
 async def _writer(reader: asyncio.StreamReader, accepted: socket.socket) -> asyncio.StreamWriter:

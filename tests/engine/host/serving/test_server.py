@@ -1,9 +1,14 @@
 """Is the socket private, is each peer checked, and does the server leave nothing behind?"""
 
+import asyncio
+import errno
 import os
 import socket
 import stat
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from support.raw_client import RawClient
 from support.serving import served
@@ -75,3 +80,33 @@ async def test_a_client_that_reads_nothing_holds_nobody_up(tmp_path: Path) -> No
         assert (await other.reply())["outcome"] == "accepted"
         await other.close()
     client.writer.transport.abort()
+
+
+async def test_a_host_out_of_descriptors_serves_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that cannot be taken just now is taken as soon as it can be, and those there are go on."""
+    async with served(tmp_path / "home") as host:
+        first = await RawClient.open(host.server.path)
+        full = asyncio.Event()
+        accept = host.server._socket.accept
+
+        class Full:
+            """A socket of a process that may open no more."""
+
+            def accept(self) -> Any:
+                """Refuse once, then as ever."""
+                if full.is_set():
+                    return accept()
+                full.set()
+                raise OSError(errno.EMFILE, "SECRET")
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(own, name)
+
+        own = host.server._socket
+        monkeypatch.setattr(host.server, "_socket", Full())
+        second = await RawClient.open(host.server.path)
+        assert full.is_set()
+        for client in (first, second):
+            await client.call("log.head")
+            assert (await client.reply())["outcome"] == "accepted"
+            await client.close()
