@@ -11,7 +11,9 @@ from runwright.engine.commands.worker import Authority, WorkerTransition
 from runwright.eventstore.log import EventLog
 from runwright.projections.control.registry import CONTROL
 from support.stage import Stage, settled, stage
-from support.walking import STEPS, Call, claim, host, walk, work
+from support.walking import STEPS, claim, host, walk
+from support.working import work
+from support.world import Call
 
 
 @given(STEPS)
