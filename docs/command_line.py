@@ -67,9 +67,9 @@ claude = "cmd:claude -p --output-format json"
 ```
 
 `RUNWRIGHT_HOME` names the state directory and wins over `store`. `RUNWRIGHT_PROJECT` names the project folder.
-`NO_COLOR` switches colours off. `capacity` bounds how many runs one process drives at the same time; `python`,
-`idle_exit` and `redact_after` are read and checked by this version, and used by the host process that a later
-version brings.
+`NO_COLOR` switches colours off. `capacity` bounds how many runs one process drives at the same time. A host in
+the background ends after `idle_exit` without work, by default ten minutes; 0 is never. `redact_after` is read and checked
+by this version, and used by a later one.
 """
 
 
