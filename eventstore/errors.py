@@ -324,8 +324,8 @@ class UnusableHome(StoreError):
 
     code = "unusable_home"
 
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{path} cannot be the state directory: {what}.", "Name another directory with --home.")
+    def __init__(self, path: Path, what: str, fix: str = "Name another directory with --home.") -> None:
+        super().__init__(f"{path} cannot be the state directory: {what}.", fix)
         self.path = path
         self.what = what
 

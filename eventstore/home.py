@@ -80,7 +80,7 @@ class Home:
 
         Raises:
             UnsafeHome: It is no directory, belongs to somebody else, or others may enter it.
-            UnusableHome: It cannot be made, or its path is too long.
+            UnusableHome: It cannot be made, its path is too long, or a file in it is kept from its owner.
         """
         size = len(os.fsencode(os.path.realpath(self.path)))
         if size > MOST_BYTES:
@@ -97,6 +97,8 @@ class Home:
         except OSError as error:
             raise UnusableHome(self.path, _refusal(error)) from None
         self.check()
+        for path in self._files():
+            _refuse_kept_from_us(path)
 
     def check(self) -> None:
         """Check the directory and every file of ours that stands in it, changing nothing.
@@ -194,6 +196,13 @@ def _refusal(error: OSError) -> str:
 
 def _is_ours(found: os.stat_result) -> bool:
     return found.st_uid == os.geteuid()
+
+
+def _refuse_kept_from_us(path: Path) -> None:
+    """Refuse a file that its owner may not read and write: SQLite would make the files beside it the same way."""
+    if path.exists() and path.stat().st_mode & 0o600 != 0o600:
+        problem = f"{path.name} may not be read and written by its owner"
+        raise UnusableHome(path.parent, problem, f"Run `chmod 600 {shlex.quote(str(path))}`.")
 
 
 def _refuse_strangers(path: Path, found: os.stat_result, mode: str) -> None:

@@ -14,7 +14,9 @@ from runwright.engine.embedded import driving, recovery
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.transitions.store import Transitions
 from runwright.eventstore import database
+from runwright.eventstore.errors import UnusableHome
 from runwright.eventstore.log import EventLog
+from runwright.eventstore.queue import Chore
 from runwright.projections.inline import ControlRows
 from runwright.projections.layout import LAYOUT
 from support.sound import check_sound
@@ -94,6 +96,57 @@ def test_c16_a_lock_held_outside_while_recovering(wreck: Path, monkeypatch: pyte
         assert holder.unrecovered == frozenset()
     held[0].join()
     outside.close()
+    check_sound(wreck)
+
+
+def test_c16_a_file_that_cannot_be_written_while_recovering(wreck: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read-only from the first step of the recovery on, for longer than every try; afterwards all 50 go on."""
+    monkeypatch.setattr(recovery, "TRIES", 2)
+    monkeypatch.setattr(recovery, "PAUSE", 0.01)
+    monkeypatch.setattr(driving, "RECOVER_AGAIN", 0.1)
+    ask = Transitions.host
+    logs: list[EventLog] = []
+
+    def only_read(log: EventLog, on: int) -> None:
+        """Have SQLite refuse every write of the holder's connection, as for a file without write permission."""
+        assert log._writer is not None
+        driver = log._writer._driver
+        chore = Chore(lambda: driver.execute(f"PRAGMA query_only={on}").fetchall())
+        log._writer.queue.put_chore(chore)
+        chore.future.result(30)
+
+    def read_only(self: Transitions, command: object) -> object:
+        if not logs:
+            logs.append(self._log)
+            only_read(self._log, 1)
+        return ask(self, command)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Transitions, "host", read_only)
+    with Engine.open(wreck, workflows=[flow]) as engine:
+        runs = [str(each["run_id"]) for each in engine.query("runs", limit=RUNS).items]
+        assert len(engine._engine._holder.unrecovered) == RUNS
+        assert {engine.status(run_id).queue_state for run_id in runs} == {"running"}
+        only_read(logs[0], 0)
+        for run_id in runs:
+            assert engine.wait(run_id, until="waiting", timeout=60).status == "completed"
+        assert engine._engine._holder.unrecovered == frozenset()
+    check_sound(wreck)
+
+
+@pytest.mark.parametrize("mode", [0o400, 0o000])
+def test_c16_a_file_that_may_not_be_opened(wreck: Path, mode: int) -> None:
+    """Refused by type and without a trace while that lasts, and nothing of it is left; then every run goes on."""
+    file = wreck / "log.sqlite"
+    before = file.read_bytes()
+    file.chmod(mode)
+    with pytest.raises(UnusableHome):
+        Holder.open(wreck)
+    assert not [each.name for each in wreck.iterdir() if each.name.endswith(("-wal", "-shm"))]
+    file.chmod(0o600)
+    assert file.read_bytes() == before
+    with Engine.open(wreck, workflows=[flow]) as engine:
+        for each in engine.query("runs", limit=RUNS).items:
+            assert engine.wait(str(each["run_id"]), until="waiting", timeout=60).status == "completed"
     check_sound(wreck)
 
 

@@ -154,6 +154,23 @@ def test_what_belongs_to_somebody_else_is_refused(tmp_path: Path, monkeypatch: p
         home.check()
 
 
+@pytest.mark.parametrize("name", ["log.sqlite", "log.sqlite-wal", "log.sqlite-shm", "receipts.key"])
+@pytest.mark.parametrize("kept", [0o400, 0o200, 0o000])
+def test_a_file_kept_from_its_owner_is_refused_before_anything_is_opened(tmp_path: Path, name: str, kept: int) -> None:
+    """By name and with what to type; else SQLite would leave files beside it that are of no use afterwards either."""
+    opened(tmp_path / "home").close()
+    file = tmp_path / "home" / name
+    file.touch()
+    file.chmod(kept)
+    names = sorted(each.name for each in (tmp_path / "home").iterdir())
+    with pytest.raises(UnusableHome) as refused:
+        opened(tmp_path / "home")
+    assert refused.value.hint == f"Run `chmod 600 {file}`."
+    assert sorted(each.name for each in (tmp_path / "home").iterdir()) == names
+    file.chmod(0o600)
+    opened(tmp_path / "home").close()
+
+
 def test_a_file_is_private_from_its_first_instant(tmp_path: Path) -> None:
     """Whatever the umask is, and never an existing one."""
     before = os.umask(0)
