@@ -36,6 +36,7 @@ class OutputLog:
         self._now = now or SystemClock().now
         self._lock = threading.Lock()
         self._file: int | None = None
+        self._closed = False
         self._size = 0
 
     def line(self, source: str, text: str) -> None:
@@ -51,11 +52,10 @@ class OutputLog:
         return _Logger(self, source)
 
     def close(self) -> None:
-        """Close the file; a later line opens it again."""
+        """Close the file; a later line opens it for itself alone."""
         with self._lock:
-            if self._file is not None:
-                os.close(self._file)
-                self._file = None
+            self._closed = True
+            self._let_go()
 
     def __enter__(self) -> "OutputLog":
         return self
@@ -81,6 +81,14 @@ class OutputLog:
             except OSError:
                 # The log is a courtesy; the run's facts stand in the event log, whose writer reports a full disk.
                 return
+            finally:
+                if self._closed:
+                    self._let_go()
+
+    def _let_go(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
 
     def _opened(self) -> int:
         if self._file is None:

@@ -10,6 +10,8 @@ from runwright.engine.execution.capture import OutputLog
 _speaker: "ContextVar[Speaker | None]" = ContextVar("runwright_speaker", default=None)
 _lock = threading.Lock()
 _at_work: "list[Speaker]" = []
+#: Who was at work last: what comes late through a descriptor is theirs, rather than nobody's.
+_last: "Speaker | None" = None
 
 #: A longer line is told in parts.
 _LONGEST = 64 * 1024
@@ -59,6 +61,7 @@ class Speaker:
 @contextmanager
 def speaking(run_id: str, path: str, log: OutputLog) -> Iterator[None]:
     """What is called in here, in tasks and threads that it begins too, speaks for a node of a run."""
+    global _last
     speaker = Speaker(run_id, path, log)
     token = _speaker.set(speaker)
     with _lock:
@@ -68,6 +71,7 @@ def speaking(run_id: str, path: str, log: OutputLog) -> Iterator[None]:
     finally:
         with _lock:
             _at_work.remove(speaker)
+            _last = speaker
         _speaker.reset(token)
         speaker.end()
 
@@ -78,6 +82,9 @@ def current_speaker() -> Speaker | None:
 
 
 def speakers_at_work() -> list[Speaker]:
-    """Everybody whose code is at work now; who wrote to a file descriptor is one of them."""
+    """Everybody whose code is at work now, or who was last; who wrote to a file descriptor is one of them.
+
+    What is written there arrives after a moment, in which its writer may have ended and nobody else begun.
+    """
     with _lock:
-        return list(_at_work)
+        return list(_at_work) or ([] if _last is None else [_last])

@@ -47,14 +47,18 @@ def aloud(ctx: Context[Manner]) -> str:
 async def softly(ctx: Context[Manner]) -> str:
     """Say it on the loop."""
     print("on the loop")
+    return ctx.input.end
+
+
+@talk.compute
+def answer(ctx: Context[Manner]) -> str:
+    """Answer, however long that takes."""
     return "the output"
 
 
 @talk.compute(timeout=seconds(0.2))
 def on_and_on(ctx: Context[Manner]) -> str:
     """Outlive its time, and never stop talking."""
-    if ctx.input.end == "answer":
-        return "the output"
     while True:
         print("still here")
         time.sleep(0.001)
@@ -62,4 +66,4 @@ def on_and_on(ctx: Context[Manner]) -> str:
 
 talk.entry(aloud)
 talk.then(aloud, softly)
-talk.then(softly, on_and_on)
+talk.switch(softly, {"answer": answer, "go on": on_and_on})
