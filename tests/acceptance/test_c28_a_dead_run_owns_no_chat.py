@@ -1,0 +1,114 @@
+"""C28: a provider outage, a run that ends meanwhile, a reconnect and ordinary chat, in fifty random orders."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runwright.engine.commands.client import CancelRun, QueueRun
+from runwright.engine.commands.host import FireTimer, PresentRun, TimeOutRun
+from runwright.engine.commands.session import AttachSession, ReportSession, ReportTurn, TurnEnd
+from runwright.engine.commands.worker import AskSession, StartNode
+from runwright.engine.results import Adopted, Applied, Conflict
+from runwright.projections.control.runs import RUNS
+from runwright.projections.control.sessions import SESSIONS
+from runwright.projections.control.turns import TURNS
+from support.graphs import graph, node
+from support.scripted_session import ScriptedSession, owned
+from support.stage import Stage, queue_command, settled, stage
+
+FLOW = graph(node("ask", "agent"))
+ORDERS = 50
+
+
+@pytest.fixture
+def scene(home: Path) -> Iterator[Stage]:
+    """A stage over a new log."""
+    with stage(home) as each:
+        yield each
+
+
+def asked(scene: Stage, run_id: str) -> ScriptedSession:
+    """A session of its own whose run has put its step to it, and whose first two turns ended in an error."""
+    pi = ScriptedSession(scene, f"session-{run_id}")
+    scene.queue(FLOW, run_id, session=pi.session, timeout=3_600_000_000)
+    pi.settle()
+    ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt="p", contract=None)
+    scene.applied(scene.claim(run_id), StartNode(path="ask", visit=1, attempt=1), ask)
+    for _ in range(2):
+        pi.work("error", run=run_id)
+        scene.host(FireTimer(run_id=run_id, kind="delivery"))
+    return pi
+
+
+def test_c28_a_dead_run_owns_no_later_chat(scene: Stage) -> None:
+    """Its turns end with it, late reports are settled or nobody's, and what a person types later belongs to no run."""
+    chance, last = random.Random(28), Counter[str]()
+    for number in range(ORDERS):
+        run_id = f"run-{number}"
+        pi = asked(scene, run_id)
+        third = pi.receive().message
+        pi.begin(third, run=run_id, turn=f"third-{number}")
+        answers = race(chance, words(scene, pi, run_id, third, f"third-{number}", chance))
+        for answer in answers:
+            assert isinstance(answer, Applied | Adopted | Conflict), answer
+            assert "UNIQUE" not in str(answer)
+            assert "sqlite" not in str(answer).lower()
+        run = scene.row(RUNS, run_id)
+        assert run.status in ("timed_out", "cancelled")
+        assert scene.rows(TURNS, run_id=run_id, state="open") == []
+        last[scene.row(TURNS, f"third-{number}").state] += 1
+        chat(scene, pi, run_id, third)
+    assert set(last) == {"ended", "lost"}, "either word came first, now and then"
+
+
+def words(
+    scene: Stage, pi: ScriptedSession, run_id: str, message: str, turn: str, chance: random.Random
+) -> list[Callable[[], "Future[Any]"]]:
+    """What comes in at once: the third error, the run's end, evidence of the message, another coordinator."""
+    facts: dict[str, Any] = {"session": pi.session, "epoch": pi.epoch}
+    end = ReportTurn(turn=turn, message=message, run=run_id, ended=TurnEnd(stop_reason="error"), **facts)
+    report = ReportSession(message=message, entry="e", idle=True, nothing_pending=True, **facts)
+    caller, transitions = scene.caller(), scene.transitions
+    ends: list[Callable[[], Future[Any]]] = [
+        lambda: transitions.host(TimeOutRun(run_id=run_id)),
+        lambda: transitions.command(caller, CancelRun(run_id=run_id)),
+    ]
+    told: list[Callable[[], Future[Any]]] = [
+        lambda: transitions.session(end),
+        chance.choice(ends),
+        lambda: transitions.session(report),
+    ]
+    if chance.random() < 0.5:
+        told.append(lambda: transitions.session(AttachSession(session=pi.session, agent="pi")))
+    return told
+
+
+def race(chance: random.Random, told: list[Callable[[], "Future[Any]"]]) -> list[Any]:
+    """Hand words in in any order, now at once and now one after another."""
+    chance.shuffle(told)
+    futures = []
+    for word in told:
+        futures.append(word())
+        if chance.random() < 0.5:
+            settled(futures[-1])
+    return [settled(each) for each in futures]
+
+
+def chat(scene: Stage, pi: ScriptedSession, run_id: str, message: str) -> None:
+    """The adapter reconnects and rests; a turn that a person typed is no run's, and the session is free."""
+    pi.attach()
+    pi.settle()
+    before = len(scene.rows(TURNS))
+    assert owned(pi.begin(message, run=run_id)) == "absent"
+    assert owned(pi.end(message, run=run_id)) == "absent"
+    assert len(scene.rows(TURNS)) == before
+    pi.report(spoke=True)
+    assert scene.row(SESSIONS, pi.session).wake_ups == 0
+    scene.host(PresentRun(run_id=run_id))
+    again: QueueRun = queue_command(FLOW, f"{run_id}-again", session=pi.session)
+    assert isinstance(scene.ask(again), Applied)
