@@ -78,7 +78,7 @@ def test_c85_a_step_costs_the_same_after_a_thousand(home: Path, cost: Cost, monk
         small = engine.start(workflow, {}, drive=False)
         cheap = cost.of(lambda: engine.status(small))
         run_id = engine.start(workflow, {})
-        assert engine.wait(run_id, timeout=60).output == visits
+        assert engine.wait(run_id).output == visits
         statements = [later[0] - earlier[0] for earlier, later in itertools.pairwise(marks)]
         steps = [later[1] - earlier[1] for earlier, later in itertools.pairwise(marks)]
         assert max(statements) <= min(statements) * 1.1, statements
@@ -106,12 +106,12 @@ def test_c75_an_engine_that_waits_does_nothing(home: Path, cost: Cost) -> None:
     with Engine.open(home) as engine:
         for _ in range(20):
             engine.start(workflow, {})
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while len(engine.reader.runs(statuses=["waiting"]).items) < 20:
             assert time.monotonic() < end
             time.sleep(0.01)
-        # What follows the last commits may have its turn first: the views look at most once in so many seconds.
+        # What follows the last commits may have its turn first: the views look at most once in so many seconds. Then
+        # there is a longer time in which nothing is asked at all; whatever polled more often would leave none.
         while cost.of(lambda: time.sleep(PAUSE + 0.2)) != (0, 0):
             assert time.monotonic() < end
-        assert cost.of(lambda: time.sleep(0.3)) == (0, 0)
         assert engine.run(quick, {}).output == 1
