@@ -116,7 +116,7 @@ def test_a_restart_that_cannot_begin_there_says_where_it_can(cli: CommandLine) -
     for named, words in (
         ("nope", ("There is no node 'nope'", "The nodes to begin at: prepare, publish.")),
         ("sub", ("'sub' is a mounted workflow", "The nodes to begin at: prepare, publish.")),
-        ("sub/work", ("sub/work stands in the mounted workflow sub", "Begin at a node that comes before sub")),
+        ("sub/work", ("sub/work stands in sub.", "Begin at a node that comes before sub")),
     ):
         err = " ".join(cli("restart", "@last", "--at", named, code=3 if "/" in named else 2).err.split())
         assert all(each in err for each in words), err

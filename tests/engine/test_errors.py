@@ -14,7 +14,11 @@ from runwright.engine.results import Conflict
     [
         (Conflict("claim_lost", {"session": "s-1", "reason": "owner_changed"}), "session s-1", "attach"),
         (Conflict("claim_lost", {"run": "r", "reason": "expired"}), "claim on run r", "another owner"),
-        (Conflict("parent_invalid", {"run": "r", "node": "sub/a", "mount": "sub"}), "workflow sub", "before sub"),
+        (
+            Conflict("parent_invalid", {"run": "r", "node": "sub/a", "mount": "sub"}),
+            "sub/a stands in sub",
+            "before sub",
+        ),
         (Conflict("parent_invalid", {"run": "r", "outcome": "continued", "last": "x"}), "by run x", "restart x"),
         (Conflict("still_live", {"run": "r"}), "Run r is still live", "let the run end"),
         (
