@@ -92,7 +92,8 @@ def _sentence(code: str, evidence: Mapping[str, Json]) -> str:
     if code == "parent_invalid" and "last" in evidence:
         return f"Run {evidence.get('run')} was carried on by run {evidence['last']}, which can be restarted instead."
     if code == "parent_invalid" and "mount" in evidence:
-        return f"A run cannot be restarted inside a mounted workflow: {evidence.get('node')} stands in {evidence['mount']}."
+        node, mount = evidence.get("node"), evidence["mount"]
+        return f"A run cannot be restarted inside a mounted workflow: {node} stands in {mount}."
     if code == "still_live" and "request" in evidence:
         return (
             f"The executor of node {evidence.get('node')} is at work on request {evidence['request']} "
