@@ -146,6 +146,71 @@ class AnswerRequest:
     definition: str | None = None
 
 
+@frozen(kw_only=True)
+class DecideRequest:
+    """A person's answer to a decision.
+
+    Attributes:
+        request: The request.
+        choice: The name of one of its choices.
+        text: What was written beside it, where the choice takes a text.
+        by: Who decided, in the words of whoever vouches for that person.
+        digest: The digest of what the person saw; ``None`` where nothing is compared.
+    """
+
+    request: str
+    choice: str
+    text: str | None = None
+    by: str
+    digest: str | None = None
+
+
+@frozen(kw_only=True)
+class SubmitAnswer:
+    """A candidate for an agent's request: recorded first, then checked, then accepted or refused.
+
+    Attributes:
+        request: The request.
+        value: The candidate.
+        session: The session that speaks; ``None`` for a person who plays the agent.
+        epoch: Its coordinator's epoch; ``None`` where none is compared.
+    """
+
+    request: str
+    value: Json
+    session: str | None = None
+    epoch: str | None = None
+
+
+@frozen(kw_only=True)
+class UpdateRequest:
+    """Progress of the attempt that waits for an agent's answer.
+
+    Attributes:
+        request: The request.
+        name: What it is progress of; the newest of each name is shown.
+        update: The progress.
+        session: The session that speaks; ``None`` for a person who plays the agent.
+        epoch: Its coordinator's epoch; ``None`` where none is compared.
+    """
+
+    request: str
+    name: str
+    update: Json
+    session: str | None = None
+    epoch: str | None = None
+
+
 ClientCommand: TypeAlias = (
-    QueueRun | PauseRun | ResumeRun | CancelRun | ResolveEffect | RestartRun | AnswerRequest | QueueFollowUp
+    QueueRun
+    | PauseRun
+    | ResumeRun
+    | CancelRun
+    | ResolveEffect
+    | RestartRun
+    | AnswerRequest
+    | DecideRequest
+    | SubmitAnswer
+    | UpdateRequest
+    | QueueFollowUp
 )

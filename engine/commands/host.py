@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from runwright.eventstore.events.event import ProcessIdentity
+from runwright.eventstore.values import Json
 
 
 @frozen(kw_only=True)
@@ -102,6 +103,36 @@ class FailPresentation:
     reason: str
 
 
+@frozen(kw_only=True)
+class JudgeSubmission:
+    """Settle a candidate that was checked. Value: ``accepted``, ``rejected``, or ``failed`` where that was the last.
+
+    Attributes:
+        run_id: The run.
+        request: The request.
+        submission: The candidate.
+        output: The node's output that it comes to, where it is accepted.
+        refusal: ``None`` accepts it; else the reason, exact enough for a model to correct it.
+        code: The refusal's code: ``output_invalid``, ``validation_failed``, ``worker_crashed`` where nobody could
+            finish the check, or why the workflow was not there to be asked.
+    """
+
+    run_id: str
+    request: str
+    submission: str
+    output: Json = None
+    refusal: str | None = None
+    code: str | None = None
+
+
 HostCommand: TypeAlias = (
-    ClaimRun | RecordExit | GiveUpWorker | FireTimer | TimeOutRun | ParkIdleRun | PresentRun | FailPresentation
+    ClaimRun
+    | RecordExit
+    | GiveUpWorker
+    | FireTimer
+    | TimeOutRun
+    | ParkIdleRun
+    | PresentRun
+    | FailPresentation
+    | JudgeSubmission
 )

@@ -220,6 +220,44 @@ class AskSession:
 
 
 @frozen(kw_only=True)
+class AskPerson:
+    """Put a decision to people and stop. Value: the request ID.
+
+    The request, its message where the run has a session, the timer of its deadline and the park are one transaction,
+    which gives the claim back.
+
+    Attributes:
+        title: The question.
+        facts: What to know before answering, as a JSON object.
+        subject: What is decided on; it never leaves the log for a channel.
+        choices: What can be answered: a list of objects with ``name``, ``label`` and ``text``, the hint of its text.
+        deadline: When it closes (UTC microseconds); ``None`` for never.
+    """
+
+    path: str
+    visit: int
+    attempt: int
+    title: str
+    facts: Json
+    subject: Json
+    choices: Json
+    deadline: int | None = None
+
+
+@frozen(kw_only=True)
+class QueueNotification:
+    """Have the run's session told something, without starting a turn. Value: the message ID.
+
+    A visit tells one thing: a repeat after a crash is adopted, whatever its text.
+    """
+
+    path: str
+    visit: int
+    attempt: int
+    text: str
+
+
+@frozen(kw_only=True)
 class SubmitCandidate:
     """Record an executor's answer as a candidate and settle it in the same breath.
 
@@ -320,6 +358,8 @@ WorkerTransition: TypeAlias = (
     | SettleEffect
     | OpenRequest
     | AskSession
+    | AskPerson
+    | QueueNotification
     | SubmitCandidate
     | CloseRequest
     | ParkRun

@@ -7,8 +7,9 @@ from attrs import evolve, frozen
 from runwright.engine.commands.client import AnswerRequest, Caller
 from runwright.engine.decisions.carried import carried
 from runwright.engine.decisions.control import standing
-from runwright.engine.decisions.decided import Decided, Decision
+from runwright.engine.decisions.decided import Decided, Decision, TurnedAway
 from runwright.engine.decisions.facts import RunFacts, Unsettled
+from runwright.engine.decisions.person import turned_away
 from runwright.engine.decisions.restarting import bindings, variables
 from runwright.engine.decisions.terminal import ended
 from runwright.engine.identity import child_id
@@ -67,7 +68,7 @@ class Continued:
 
 def decide_answer(
     facts: AnswerFacts, command: AnswerRequest, caller: Caller, submission: str
-) -> Decision[str] | Continued:
+) -> Decision[str] | Continued | TurnedAway:
     """Decide whether an answer is accepted; the order of checks is kind, authority, state, pause.
 
     Args:
@@ -79,10 +80,11 @@ def decide_answer(
     of, request = facts.of, facts.request
     refusal = _refuse_kind(request, caller)
     if refusal is not None:
-        return refusal
+        recorded = request.kind == "decision" and not caller.person
+        return turned_away(request, refusal, submission, caller, command.value) if recorded else refusal
     if request.state == "accepted":
         return _answered(facts, command)
-    refused = _refuse_state(facts) or _refuse_sources(of, command)
+    refused = refuse_state(of, request) or _refuse_sources(of, command)
     if refused is not None:
         return refused
     accepted = (
@@ -182,12 +184,14 @@ def _answered(facts: AnswerFacts, command: AnswerRequest) -> Decision[str]:
     return Conflict("revision_changed", evidence)
 
 
-def _refuse_state(facts: AnswerFacts) -> Conflict | None:
-    of, request = facts.of, facts.request
+def refuse_state(of: RunFacts, request: RequestRow) -> Conflict | None:
+    """Refuse an answer that comes too late, to a run that is paused, or past a worker that waits for its own."""
     if of.ended:
         return ended(of)
     if request.state != "open":
-        return Conflict("revision_changed", {"request": request.request, "state": request.state})
+        evidence: dict[str, Json] = {"request": request.request, "run": request.run_id, "state": request.state}
+        settled: dict[str, Json] = {"cause": request.cause} if request.state == "closed" else {}
+        return Conflict("revision_changed", {**evidence, **settled})
     match standing(of):
         case "paused":
             return Conflict("paused", {"run": of.run.run_id})
@@ -198,8 +202,8 @@ def _refuse_state(facts: AnswerFacts) -> Conflict | None:
         case _:
             # A worker holds the run: its executor was asked, and its answer is the one that is waited for. Two that
             # answer one question would have it settled by whoever is quicker.
-            evidence: dict[str, Json] = {"run": of.run.run_id, "queue": of.queue.state}
-            return Conflict("still_live", {**evidence, "request": request.request, "node": request.path})
+            at: dict[str, Json] = {"run": of.run.run_id, "queue": of.queue.state}
+            return Conflict("still_live", {**at, "request": request.request, "node": request.path})
 
 
 def _refuse_sources(of: RunFacts, command: AnswerRequest) -> RecoveryRequired | None:

@@ -25,6 +25,19 @@ class Decided(Generic[V]):
     erases: tuple[int, ...] = ()
 
 
+@frozen
+class TurnedAway:
+    """The answer is no, and that it was given is written down.
+
+    Attributes:
+        conflict: What the caller is answered.
+        events: What is appended to the run's stream all the same.
+    """
+
+    conflict: Conflict
+    events: tuple[Event, ...]
+
+
 Decision: TypeAlias = Decided[V] | Adopted[V] | Conflict | RecoveryRequired
 
 

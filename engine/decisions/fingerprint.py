@@ -11,11 +11,17 @@ from runwright.projections.control.runs import RunRow
 _REQUEST: Final = "rw/request/1\0"
 _VARIABLE: Final = "rw/variable/1\0"
 _END: Final = "rw/end/1\0"
+_QUESTION: Final = "rw/question/1\0"
 
 
 def request_fingerprint(tree: Tree, request: Json) -> str:
     """Fingerprint an effect request, in hex."""
     return _hmac(tree.key, _REQUEST + encode(request))
+
+
+def question_digest(tree: Tree, question: Json) -> str:
+    """Fingerprint what a person is asked, in hex: an answer binds exactly that."""
+    return _hmac(tree.key, _QUESTION + encode(question))
 
 
 def without_values(tree: Tree, request: Json) -> Json:

@@ -12,6 +12,7 @@ from runwright.engine.decisions.terminal import ended
 from runwright.engine.results import Conflict
 from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.message import MessageCancelled, MessageQueued, MessageSent
+from runwright.eventstore.events.request import RequestOpened
 from runwright.eventstore.events.timer import TimerSet
 from runwright.eventstore.values import Json
 from runwright.projections.control.messages import MessageRow
@@ -19,6 +20,7 @@ from runwright.projections.control.requests import RequestRow
 from runwright.projections.control.runs import RunRow
 from runwright.projections.control.sessions import SessionRow
 from runwright.projections.control.turns import TurnRow
+from runwright.projections.shown import shown_time
 
 #: Deliveries that start a turn, per attempt (a request), and per session between two turns of a person.
 MAX_STEP_WAKE_UPS: Final = 5
@@ -37,6 +39,8 @@ MAX_FOLLOW_UP: Final = 64 * 1_024
 
 STEP_SCHEMA: Final = "runwright.step.v1"
 FOLLOW_UP_SCHEMA: Final = "runwright.follow-up.v1"
+DECISION_SCHEMA: Final = "runwright.decision.v1"
+NOTIFICATION_SCHEMA: Final = "runwright.notification.v1"
 
 
 @frozen
@@ -217,6 +221,40 @@ def step_content(content: StepContent, *, ordinal: int, session: str, order: int
         reason=reason,
         content=Content.json(facts),
         text=None if content.prompt is None else Content.text(content.prompt),
+    )
+
+
+def decision_message(run: RunRow, opened: RequestOpened, order: int) -> MessageQueued:
+    """The message that shows a session what only somebody's answer moves; it starts no turn.
+
+    It says what can be answered and never what is decided on: that stays in the log.
+    """
+    message = f"decision:{opened.request}:1"
+    facts: dict[str, Json] = {
+        "schema": DECISION_SCHEMA,
+        "messageId": message,
+        "runId": run.run_id,
+        "workflow": run.workflow,
+        "requestId": opened.request,
+        "kind": opened.kind,
+        "node": opened.path,
+        "visit": opened.visit,
+        "attempt": opened.attempt,
+        "protected": opened.protected,
+        "digest": opened.digest,
+        "deadline": None if opened.deadline is None else shown_time(opened.deadline),
+        "contract": None if opened.contract is None else opened.contract.value,
+        "presentation": None if opened.presentation is None else opened.presentation.value,
+    }
+    return MessageQueued(
+        message=message,
+        kind="decision",
+        session=str(opened.session),
+        order=order,
+        source=opened.request,
+        starts_turn=False,
+        content=Content.json(facts),
+        text=opened.prompt,
     )
 
 

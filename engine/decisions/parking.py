@@ -73,8 +73,10 @@ def decide_park_idle(facts: RunFacts, unsettled: Unsettled, command: ParkIdleRun
         return Conflict("not_started", {"run": queue.run_id, "queue": queue.state})
     if queue.owner is not None and not imported:
         return Conflict("still_live", {"run": queue.run_id, "queue": queue.state})
-    # What it waited for is not waited for any more: an explicit resume takes it up at its saved node.
-    settled: list[Event] = [TimerCleared(kind=each.kind) for each in unsettled.timers if each.kind != "run"]
+    # A wait or a delay is not waited for any more: an explicit resume takes it up at its saved node. The time of a
+    # question that stands open runs on, whoever is here to take the answer.
+    runs_on = {"run", "deadline", "delivery"} if unsettled.requests else {"run"}
+    settled: list[Event] = [TimerCleared(kind=each.kind) for each in unsettled.timers if each.kind not in runs_on]
     if imported and unsettled.effect is not None and unsettled.effect.state == "applying":
         # Whoever was applying it may still be at it, in the place this log came from.
         settled.append(EffectAmbiguous(effect=unsettled.effect.effect, cause=command.reason))

@@ -1,11 +1,11 @@
-"""Requests to headless executors: asked once per attempt, answered by candidates that are checked."""
+"""Requests: asked once per attempt, and what a worker says of those that its executors answer."""
 
 from typing import Final
 
-from runwright.engine.commands.worker import AskSession, CloseRequest, OpenRequest, SubmitCandidate
+from runwright.engine.commands.worker import AskPerson, AskSession, CloseRequest, OpenRequest, SubmitCandidate
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RequestFacts
-from runwright.engine.decisions.message import StepContent, step_content
+from runwright.engine.decisions.message import StepContent, decision_message, step_content
 from runwright.engine.decisions.node import ASKING, closed, open_attempt
 from runwright.engine.decisions.parking import parked
 from runwright.engine.results import Adopted, Conflict
@@ -20,28 +20,29 @@ from runwright.eventstore.events.request import (
 from runwright.eventstore.values import encode
 
 #: Which node kinds ask by which kind of request.
-ASKED_BY: Final = {"agent": ASKING, "assistant": frozenset({"assistant"}), "checkpoint": frozenset({"checkpoint"})}
+ASKED_BY: Final = {
+    "agent": ASKING,
+    "assistant": frozenset({"assistant"}),
+    "checkpoint": frozenset({"checkpoint"}),
+    "decision": frozenset({"decision"}),
+}
 
 #: Refused candidates per attempt (page 07, "Messages").
 MAX_REFUSED: Final = 5
 
 
-def decide_open(facts: RequestFacts, command: OpenRequest, request: str) -> Decision[str]:
+def decide_open(facts: RequestFacts, command: OpenRequest, request: str, order: int) -> Decision[str]:
     """Decide whether a question is asked; after a crash the open equal one is adopted, with its saved prompt.
 
     Args:
         facts: The run and the newest request of its open attempt.
         command: What the worker asks.
         request: A new request ID.
+        order: The next place among the session's messages, where the run has one.
     """
-    of = facts.of
-    if (refusal := open_attempt(of, facts.current, command.path, command.visit)) is not None:
-        return refusal
-    if command.attempt != of.run.attempt:
-        return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
-    spec = facts.definition.nodes.get(command.path)
-    if spec is None or spec.kind not in ASKED_BY[command.kind]:
-        return broken("no_executor", node=command.path)
+    of, spec = facts.of, facts.definition.nodes.get(command.path)
+    if (refusal := refuse_asking(facts, command, command.kind)) is not None or spec is None:
+        return refusal or broken("no_executor", node=command.path)
     if (saved := facts.request) is not None:
         if saved.state in ("open", "validating", "accepted") and _asks(facts.opened, command):
             return Adopted(saved.request, of.revision)
@@ -59,7 +60,22 @@ def decide_open(facts: RequestFacts, command: OpenRequest, request: str) -> Deci
         contract=Content.json(command.contract),
         presentation=None if command.presentation is None else Content.json(command.presentation),
     )
-    return Decided(request, (opened,))
+    if opened.session is None:
+        return Decided(request, (opened,))
+    return Decided(request, (opened, decision_message(of.run, opened, order)))
+
+
+def refuse_asking(facts: RequestFacts, command: OpenRequest | AskSession | AskPerson, kind: str) -> Conflict | None:
+    """Refuse a question that is none of the open attempt's, or that its node does not ask."""
+    of = facts.of
+    if (refusal := open_attempt(of, facts.current, command.path, command.visit)) is not None:
+        return refusal
+    if command.attempt != of.run.attempt:
+        return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
+    spec = facts.definition.nodes.get(command.path)
+    if spec is None or spec.kind not in ASKED_BY[kind]:
+        return broken("no_executor", node=command.path)
+    return None
 
 
 def decide_ask(facts: RequestFacts, command: AskSession, request: str, order: int, by: str) -> Decision[str]:
@@ -73,13 +89,8 @@ def decide_ask(facts: RequestFacts, command: AskSession, request: str, order: in
         by: Who grants a pause that was asked for.
     """
     of, session = facts.of, facts.of.run.session
-    if (refusal := open_attempt(of, facts.current, command.path, command.visit)) is not None:
+    if (refusal := refuse_asking(facts, command, command.kind)) is not None:
         return refusal
-    if command.attempt != of.run.attempt:
-        return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
-    spec = facts.definition.nodes.get(command.path)
-    if spec is None or spec.kind not in ASKED_BY[command.kind]:
-        return broken("no_executor", node=command.path)
     if session is None:
         return broken("no_session", node=command.path)
     if (saved := facts.request) is not None:

@@ -4,18 +4,26 @@ from runwright.engine.commands.host import FireTimer
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts, Unsettled
 from runwright.engine.decisions.node import OF_STEPS
+from runwright.engine.decisions.person import by_policy
+from runwright.engine.decisions.settling import goes_on
 from runwright.engine.decisions.terminal import decide_time_out, ended
 from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.message import MessageCancelled
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.request import RequestClosed
-from runwright.eventstore.events.run import RunEligible
 from runwright.eventstore.events.timer import TimerCleared, TimerFired
 
 
-def decide_fire(facts: RunFacts, unsettled: Unsettled, command: FireTimer) -> Decision[str]:
-    """Decide what a timer that fell due does; its value is the queue state that it leaves."""
+def decide_fire(facts: RunFacts, unsettled: Unsettled, command: FireTimer, policy: str | None = None) -> Decision[str]:
+    """Decide what a timer that fell due does; its value is the queue state that it leaves.
+
+    Args:
+        facts: The run.
+        unsettled: What it holds.
+        command: The timer.
+        policy: The choice that its open decision makes where nobody did in time.
+    """
     if facts.ended:
         return ended(facts)
     if not any(each.kind == command.kind for each in unsettled.timers):
@@ -25,6 +33,9 @@ def decide_fire(facts: RunFacts, unsettled: Unsettled, command: FireTimer) -> De
             return _ended_by(facts, unsettled)
         case "wait":
             return _over(facts, unsettled, command, "completed")
+        case "deadline" if policy is not None and unsettled.requests:
+            (request,) = unsettled.requests
+            return Decided(facts.queue.state, tuple(by_policy(facts, request, policy, unsettled)))
         case "deadline":
             return _over(facts, unsettled, command, "timed_out")
         case "delivery":
@@ -72,6 +83,5 @@ def _over(facts: RunFacts, unsettled: Unsettled, command: FireTimer, outcome: st
 
 def _go_on(facts: RunFacts, command: FireTimer, events: list[Event]) -> Decision[str]:
     fired: list[Event] = [TimerFired(kind=command.kind), *events]
-    if facts.queue.state == "parked" and not facts.queue.eligible and not facts.run.paused:
-        fired.append(RunEligible(cause="deadline" if command.kind == "deadline" else "timer"))
+    fired += goes_on(facts, "deadline" if command.kind == "deadline" else "timer")
     return Decided(facts.queue.state, tuple(fired))

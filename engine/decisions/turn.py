@@ -10,10 +10,11 @@ from runwright.engine.decisions.control import pausing
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts, Step
 from runwright.engine.decisions.message import cancelled, owns_turn, step_message
+from runwright.engine.decisions.settling import taken
 from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.node import NodeFinished
-from runwright.eventstore.events.request import RequestClosed
+from runwright.eventstore.events.request import RequestAccepted, RequestClosed, RequestSubmitted
 from runwright.eventstore.events.run import RunEligible, RunParked, RunPaused
 from runwright.eventstore.events.timer import TimerCleared, TimerSet
 from runwright.eventstore.events.turn import TurnEnded, TurnLost, TurnStarted
@@ -129,7 +130,7 @@ def _end(facts: TurnFacts, saved: TurnRow, command: ReportTurn, end: TurnEnd, by
     if step is not None:
         match end.stop_reason:
             case "completed":
-                events += unproductive(step)
+                events += _visible(step, saved.turn, end) or unproductive(step)
             case "error":
                 events += _failed(step, by)
             case "aborted":
@@ -143,6 +144,24 @@ def _end(facts: TurnFacts, saved: TurnRow, command: ReportTurn, end: TurnEnd, by
         stop_reason=end.stop_reason,
     )
     return Decided(TurnReceipt(ownership="settled", turn=turn, touched=(command.run,)), tuple(events))
+
+
+def _visible(step: Step, turn: str, end: TurnEnd) -> list[Event]:
+    """What an assistant's request makes of the turn's visible answer: its text, up to the first ``maxLength`` of it.
+
+    A longer answer is cut there and no word is asked for again: the whole text stands in the turn's evidence.
+    """
+    request = step.request
+    if request.kind != "assistant" or not step.live or end.entry is None or not (end.text or "").strip():
+        return []
+    bound = step.contract.get("maxLength") if isinstance(step.contract, dict) else None
+    answer = str(end.text)[: bound if isinstance(bound, int) else None]
+    accepted: list[Event] = [
+        RequestSubmitted(request=request.request, submission=turn, key=turn, candidate=Content.json(answer)),
+        RequestAccepted(request=request.request, submission=turn, source="agent", session=request.session),
+    ]
+    unsent = () if step.pending is None else (step.pending,)
+    return [*accepted, *taken(step.of, request, answer, messages=unsent, timers=step.timers)]
 
 
 def lost(turn: TurnRow, cause: str) -> TurnLost:

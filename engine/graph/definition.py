@@ -16,6 +16,8 @@ BadOutcome: TypeAlias = Literal["failed", "timed_out"]
 CaseValue: TypeAlias = bool | int | float | str | None
 
 
+_ASKING = frozenset({"agent", "choose", "assistant", "decision", "checkpoint"})
+
 #: Another try would end the same way.
 _NEVER_RETRIED = frozenset({"validation_failed", "effect_request_changed", "output_invalid"})
 
@@ -99,6 +101,11 @@ class NodeSpec:
             and outcome in ("failed", "timed_out")
             and code not in _NEVER_RETRIED
         )
+
+    @property
+    def asks(self) -> bool:
+        """Whether an attempt of it waits for an answer to a request."""
+        return self.kind in _ASKING
 
     @property
     def is_effect(self) -> bool:

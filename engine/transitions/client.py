@@ -9,11 +9,14 @@ from runwright.engine.commands.client import (
     Caller,
     CancelRun,
     ClientCommand,
+    DecideRequest,
     PauseRun,
     QueueRun,
     ResolveEffect,
     RestartRun,
     ResumeRun,
+    SubmitAnswer,
+    UpdateRequest,
 )
 from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.decisions.control import decide_cancel, decide_pause, decide_resume
@@ -26,7 +29,7 @@ from runwright.engine.decisions.restarting import Before
 from runwright.engine.decisions.session import Origin
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Adopted, Applied, Conflict, Result
-from runwright.engine.transitions import following, receipts
+from runwright.engine.transitions import following, receipts, requests
 from runwright.engine.transitions.carry import REFUSALS, carry_out, no_run, refused
 from runwright.engine.transitions.conversation import Conversation
 from runwright.engine.transitions.definitions import Definitions
@@ -87,6 +90,9 @@ class ClientUnit:
     def __call__(self, tx: Tx) -> Result[Any]:
         """Adopt an equal command's receipt, else decide and leave one where it was accepted."""
         loader = FactsLoader(tx, self._definitions, self._trees)
+        fenced = requests.check_speaker(loader, self._command)
+        if fenced is not None:
+            return fenced
         operation = receipts.operation_of(self._command)
         receipt = receipts.find(loader.rows, self._caller)
         if receipt is not None:
@@ -113,6 +119,8 @@ class ClientUnit:
                 return following.restart(loader, command, self._caller, self._before, origin, appended)
             case AnswerRequest():
                 return following.answer(loader, command, self._caller, self._submission, appended)
+            case DecideRequest() | SubmitAnswer() | UpdateRequest():
+                return requests.say(loader, command, self._caller, self._submission, appended)
             case ResolveEffect():
                 facts = loader.resolve(command.effect)
                 if facts is None:

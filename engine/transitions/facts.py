@@ -14,7 +14,7 @@ from runwright.engine.decisions.facts import (
     Tree,
     Unsettled,
 )
-from runwright.engine.decisions.node import ASKING
+from runwright.engine.decisions.notifying import notification_id
 from runwright.engine.graph.definition import Definition, NodeSpec
 from runwright.engine.identity import effect_id
 from runwright.engine.transitions.definitions import Definitions
@@ -126,7 +126,7 @@ class FactsLoader:
         elif target is not None and (spec := definition.nodes.get(path)) is not None:
             if spec.contract is not None:
                 effect = self._effect(of, spec, target.visits)
-            elif spec.kind in ASKING:
+            elif spec.asks:
                 request = self._newest_request(of, target)
                 asked = self.step(of, request)
         return NodeFacts(of, definition, target, target, effect, request, finished, asked=asked)
@@ -237,6 +237,15 @@ class FactsLoader:
         row = self.rows.get(SESSIONS, session)
         return 1 if row is None else row.messages + 1
 
+    def order_of(self, of: RunFacts) -> int:
+        """The next place among the messages of a run's session; of no meaning where it has none."""
+        return 1 if of.run.session is None else self.next_order(of.run.session)
+
+    def notified(self, of: RunFacts) -> bool:
+        """Whether the step that a run is at has told the session something already."""
+        message = notification_id(of.run.run_id, of.run.step_base + of.run.steps)
+        return self.rows.get(MESSAGES, message) is not None
+
     def resolve(self, effect: str) -> ResolveFacts | None:
         """What an operator's word about an effect is decided on."""
         row = self.rows.get(EFFECTS, effect)
@@ -273,17 +282,22 @@ class FactsLoader:
 
     def _open_requests(self, of: RunFacts, definition: Definition) -> tuple[RequestRow, ...]:
         spec = None if of.run.node is None else definition.nodes.get(of.run.node)
-        if spec is None or spec.kind in ("compute", "action", "shell", "wait"):
+        if spec is None or not spec.asks:
             return ()
         found = self.rows.find(REQUESTS, run_id=of.run.run_id)
         return tuple(each for each in found if each.state in ("open", "validating"))
 
     def _timers(self, of: RunFacts) -> tuple[TimerRow, ...]:
         run = of.run
-        if run.timeout is None and run.session is None and run.status != "waiting":
+        if run.timeout is None and run.session is None and run.status != "waiting" and not self._decides(of):
             # Nothing else sets one; a set of rows costs more than a row by its key.
             return ()
         return tuple(self.rows.find(TIMERS, run_id=run.run_id))
+
+    def _decides(self, of: RunFacts) -> bool:
+        """Whether a run stands at a decision, whose deadline runs on whatever else the run is parked for."""
+        spec = None if of.run.node is None else self.definition(of).nodes.get(of.run.node)
+        return spec is not None and spec.kind == "decision"
 
     def _turns(self, of: RunFacts) -> tuple[TurnRow, ...]:
         if of.run.session is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from runwright.engine.commands.client import AnswerRequest, Caller, RestartRun
 from runwright.engine.decisions.answering import AnswerFacts, Continued, continuation, decide_answer
-from runwright.engine.decisions.decided import Decided
+from runwright.engine.decisions.decided import Decided, TurnedAway
 from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.decisions.restarting import Before, RestartFacts, decide_restart
 from runwright.engine.decisions.session import Origin
@@ -12,6 +12,7 @@ from runwright.engine.results import Applied, Conflict, Result
 from runwright.engine.transitions.carry import carry_out, no_run
 from runwright.engine.transitions.chains import last_of_chain
 from runwright.engine.transitions.facts import FactsLoader
+from runwright.engine.transitions.requests import turn_away
 from runwright.eventstore.envelope import NEW, Appended
 from runwright.eventstore.events.request import RequestSubmitted
 from runwright.eventstore.values import encode
@@ -76,6 +77,8 @@ def answer(
         return Conflict("not_found", {"what": "request", "id": command.request})
     facts = _answer_facts(loader, of, request)
     decision = decide_answer(facts, command, caller, submission)
+    if isinstance(decision, TurnedAway):
+        return turn_away(loader, of, decision, caller)
     if not isinstance(decision, Continued):
         return carry_out(loader.tx, of, decision, actor=caller.actor, command=caller.key, appended=appended)
     return _continue(loader, facts, decision, caller, appended)

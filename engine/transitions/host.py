@@ -8,6 +8,7 @@ from runwright.engine.commands.host import (
     FireTimer,
     GiveUpWorker,
     HostCommand,
+    JudgeSubmission,
     ParkIdleRun,
     PresentRun,
     RecordExit,
@@ -27,6 +28,7 @@ from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.facts import FactsLoader
 from runwright.engine.transitions.leases import Leases
 from runwright.engine.transitions.presentation import presentation_facts
+from runwright.engine.transitions.requests import policy_of, verdict
 from runwright.engine.transitions.trees import Trees
 from runwright.eventstore.transaction import Tx
 
@@ -71,13 +73,16 @@ class HostUnit:
                 return self._given_up(loader, of, command)
             case FireTimer():
                 ending = command.kind == "run"
-                return decide_fire(of, loader.unsettled(of, ending=ending), command)
+                policy = policy_of(loader, of) if command.kind == "deadline" else None
+                return decide_fire(of, loader.unsettled(of, ending=ending), command, policy)
             case TimeOutRun():
                 return decide_time_out(of, loader.unsettled(of, ending=True))
             case ParkIdleRun():
                 return decide_park_idle(of, loader.unsettled(of, ending=False), command, self._actor)
             case PresentRun():
                 return decide_present(presentation_facts(loader, of), command.instructions)
+            case JudgeSubmission():
+                return verdict(loader, of, command, self._actor)
             case FailPresentation():
                 return decide_present_failed(presentation_facts(loader, of), command.code, command.reason)
             case never:

@@ -10,11 +10,14 @@ from runwright.engine.commands.client import (
     Caller,
     CancelRun,
     ClientCommand,
+    DecideRequest,
     PauseRun,
     QueueRun,
     ResolveEffect,
     RestartRun,
     ResumeRun,
+    SubmitAnswer,
+    UpdateRequest,
 )
 from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.results import Conflict
@@ -35,6 +38,9 @@ OPERATIONS: dict[type, str] = {
     QueueFollowUp: "run.follow_up",
     RestartRun: "run.restart",
     AnswerRequest: "request.answer",
+    DecideRequest: "request.decide",
+    SubmitAnswer: "request.submit",
+    UpdateRequest: "request.update",
 }
 
 
@@ -105,5 +111,10 @@ def _asked(command: ClientCommand) -> JsonObject:
             return {"run": command.run_id, "expected": command.expected, "at": command.at}
         case AnswerRequest():
             return {"request": command.request, "value": command.value}
-        case PauseRun() | CancelRun() | ResolveEffect() | QueueFollowUp():
+        case SubmitAnswer():
+            # Without the epoch: a coordinator that has attached anew repeats what its predecessor said.
+            return {"request": command.request, "value": command.value, "session": command.session}
+        case UpdateRequest():
+            return {"request": command.request, "name": command.name, "update": command.update}
+        case PauseRun() | CancelRun() | ResolveEffect() | DecideRequest() | QueueFollowUp():
             return asdict(command)

@@ -11,9 +11,11 @@ from runwright.engine.commands.client import (
     Caller,
     CancelRun,
     ClientCommand,
+    DecideRequest,
     QueueRun,
     ResolveEffect,
     RestartRun,
+    SubmitAnswer,
 )
 from runwright.engine.commands.host import ClaimRun, HostCommand
 from runwright.engine.commands.session import SessionCommand, SessionView
@@ -39,6 +41,9 @@ from runwright.eventstore.events.host import HostStarted, HostStopped
 from runwright.eventstore.log import EventLog
 from runwright.eventstore.transaction import Tx
 from runwright.eventstore.values import encode
+
+#: Commands that hand an answer in, each of which is a submission of its own.
+ANSWERING: Final = (AnswerRequest, DecideRequest, SubmitAnswer)
 
 #: Bytes of a run tree's key.
 TREE_KEY: Final = 32
@@ -110,10 +115,10 @@ class Transitions:
             definitions=self._definitions,
             trees=self._trees,
             presence=self.presence,
-            submission=new_id(self._clock.now(), self._random) if isinstance(command, AnswerRequest) else "",
+            submission=new_id(self._clock.now(), self._random) if isinstance(command, ANSWERING) else "",
             before=before,
         )
-        return self._log.transact(unit, urgent=isinstance(command, CancelRun | ResolveEffect | AnswerRequest))
+        return self._log.transact(unit, urgent=isinstance(command, (CancelRun, ResolveEffect, *ANSWERING)))
 
     def host(self, command: HostCommand) -> "Future[Result[object]]":
         """Carry out what the holder asks on its own account."""

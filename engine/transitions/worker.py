@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final, assert_never
 
 from runwright.engine.commands.worker import (
+    AskPerson,
     AskSession,
     Authority,
     BeginEffect,
@@ -17,6 +18,7 @@ from runwright.engine.commands.worker import (
     FinishNode,
     OpenRequest,
     ParkRun,
+    QueueNotification,
     Ready,
     RegisterProcess,
     ReserveEffect,
@@ -33,7 +35,9 @@ from runwright.engine.decisions.effect import decide_begin, decide_evidence, dec
 from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.decisions.mount import decide_enter, decide_leave
 from runwright.engine.decisions.node import decide_finish, decide_start, decide_update
+from runwright.engine.decisions.notifying import decide_notify
 from runwright.engine.decisions.parking import decide_park
+from runwright.engine.decisions.person import decide_ask_person
 from runwright.engine.decisions.process import decide_register, decide_unregister
 from runwright.engine.decisions.request import decide_ask, decide_close, decide_open, decide_submit
 from runwright.engine.decisions.terminal import decide_complete, decide_fail
@@ -46,7 +50,7 @@ from runwright.engine.transitions.trees import Trees
 from runwright.eventstore.transaction import Tx
 
 #: Transitions that need a new identity, drawn before the transaction so that it has no side effect.
-NEEDS_ID: Final = (OpenRequest, AskSession, SubmitCandidate)
+NEEDS_ID: Final = (OpenRequest, AskSession, AskPerson, SubmitCandidate)
 
 #: Transitions that end the run.
 ENDING: Final = (CompleteRun, FailRun)
@@ -170,10 +174,16 @@ class WorkerUnit:
             case UpdateNode():
                 return decide_update(loader.finish(of, transition.path), transition)
             case OpenRequest():
-                return decide_open(loader.request(of, opened=True), transition, fresh)
+                return decide_open(loader.request(of, opened=True), transition, fresh, loader.order_of(of))
             case AskSession():
-                order = loader.next_order(of.run.session or "")
+                order = loader.order_of(of)
                 return decide_ask(loader.request(of, opened=True), transition, fresh, order, self._actor)
+            case AskPerson():
+                asked, order, tree = loader.request(of), loader.order_of(of), loader.tree(of)
+                return decide_ask_person(asked, transition, fresh, order, tree, self._actor)
+            case QueueNotification():
+                order, known = loader.order_of(of), loader.notified(of)
+                return decide_notify(loader.finish(of, transition.path), transition, order, known)
             case SubmitCandidate():
                 return decide_submit(loader.request(of, asked=transition.request), transition, fresh, self._actor)
             case CloseRequest():

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, assert_never
 from attrs import field, frozen
 
 from runwright.engine.commands.worker import (
+    AskPerson,
     AskSession,
     BeginEffect,
     CloseRequest,
@@ -19,6 +20,7 @@ from runwright.engine.commands.worker import (
     FinishNode,
     OpenRequest,
     ParkRun,
+    QueueNotification,
     Ready,
     RegisterProcess,
     ReserveEffect,
@@ -49,6 +51,8 @@ NAMES: Final[Mapping[str, Any]] = MappingProxyType(
         "request.submit": SubmitCandidate,
         "request.close": CloseRequest,
         "message.queue": AskSession,
+        "message.decide": AskPerson,
+        "message.notify": QueueNotification,
         "process.register": RegisterProcess,
         "process.unregister": UnregisterProcess,
         "run.park": ParkRun,

@@ -42,11 +42,19 @@ class RequestOpened(Event):
 @recorded("request.submitted")
 @frozen(kw_only=True)
 class RequestSubmitted(Event):
-    """A candidate answer came in and is being checked; ``key`` is the fingerprint of its key."""
+    """A candidate answer came in and is being checked.
+
+    Attributes:
+        request: The request.
+        submission: The candidate.
+        key: The fingerprint of its key.
+        source: ``agent`` or ``person``.
+    """
 
     request: str
     submission: str
     key: str
+    source: str = "agent"
     candidate: Content | None = private()
 
 

@@ -18,6 +18,16 @@ from runwright.projections.replace import replace
 
 UNSETTLED = ("open", "validating")
 
+#: The code of a candidate whose check nobody could finish.
+CRASHED = "worker_crashed"
+#: Codes that say nothing about the candidate: the workflow that knows it was not there to be asked.
+_UNASKED = frozenset({CRASHED, "source_changed", "environment_missing"})
+
+
+def is_refusal(code: str) -> bool:
+    """Whether a rejection with this code says that the candidate itself will not do."""
+    return code not in _UNASKED
+
 
 @frozen(kw_only=True, weakref_slot=False)
 class RequestRow:
@@ -26,7 +36,8 @@ class RequestRow:
     ``opened`` is the position of the event with its prompt and contract, ``candidate`` that of the last
     submission, ``revision`` grows with each event about it. ``message`` is the last step message that asks for it,
     ``messages`` how many there were, ``wake_ups`` the deliveries of them that started a turn, ``errors`` the turns for
-    it that ended in an error since one completed.
+    it that ended in an error since one completed. ``refused`` counts the candidates that would not do, ``crashed``
+    those whose check nobody could finish.
     """
 
     request: str
@@ -57,6 +68,7 @@ class RequestRow:
     messages: int
     wake_ups: int
     errors: int
+    crashed: int
 
 
 class Requests(Projection[RequestRow]):
@@ -65,7 +77,9 @@ class Requests(Projection[RequestRow]):
     Decided here:
 
     * A policy's answer is accepted from ``open``, without a candidate; every other one after its submission.
-    * ``refused`` counts refused candidates; an answer refused before it became one changes only the revision.
+    * ``refused`` counts refused candidates, ``crashed`` those whose check died; a candidate that could not be checked
+      because its workflow was not there counts for nothing. An answer refused before it became a candidate changes
+      only the revision.
     * A reminder that is queued for the request is the trace of an unproductive end, and counts it.
     """
 
@@ -117,6 +131,7 @@ class Requests(Projection[RequestRow]):
             messages=0,
             wake_ups=0,
             errors=0,
+            crashed=0,
         )
 
     @changes(RequestSubmitted)
@@ -141,7 +156,8 @@ class Requests(Projection[RequestRow]):
             row,
             state="open",
             revision=row.revision + 1,
-            refused=row.refused + 1,
+            refused=row.refused + is_refusal(event.code),
+            crashed=row.crashed + (event.code == CRASHED),
             rejection=recorded.position,
         )
 

@@ -190,6 +190,7 @@ CREATE TABLE requests (
     messages INTEGER NOT NULL,
     wake_ups INTEGER NOT NULL,
     errors INTEGER NOT NULL,
+    crashed INTEGER NOT NULL,
     PRIMARY KEY (request),
     CHECK (protected IN (0, 1))
 ) WITHOUT ROWID, STRICT;
@@ -218,7 +219,7 @@ CREATE TABLE messages (
     CHECK (starts_turn IN (0, 1))
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX messages_run_id ON messages (run_id);
-CREATE INDEX messages_session_state ON messages (session, state);
+CREATE INDEX messages_session_kind_order ON messages (session, kind, "order") WHERE state = 'pending';
 CREATE UNIQUE INDEX messages_source ON messages (source) WHERE kind = 'step' AND state = 'pending';
 
 CREATE TABLE turns (

@@ -23,7 +23,7 @@ SAMPLES: dict[str, Any] = {
     "run_id": "nowhere", "path": "one", "visit": 1, "attempt": 1, "kind": "agent", "prompt": "p", "contract": None,
     "request": "r", "candidate": 1, "cause": "failed", "outcome": "failed", "application": 1, "key": "k", "update": 1,
     "reason": "paused", "code": "node_failed", "phase": "execute", "message": "m", "invocation": 1, "exit": None,
-    "process": PROCESS,
+    "process": PROCESS, "text": "t", "title": "t", "facts": {}, "subject": None, "choices": [],
 }  # fmt: skip
 
 
