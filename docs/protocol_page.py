@@ -31,6 +31,7 @@ _OUTCOMES = {
 _EVENTS = {
     "events": "Events of the log, in order, each once.",
     "view": "The newest view of a run.",
+    "session": "The newest view of a session.",
     "runs": "All live runs.",
     "lines": "Lines of a run's output log.",
     "end": "Nothing follows. The code `finished` says that the run has ended; any other says what went wrong.",
@@ -76,7 +77,7 @@ def _classes() -> str:
 
 def _sections() -> Iterator[tuple[str, list[type]]]:
     payloads = _unique(each.payload for each in OPERATIONS.values())
-    answers = _unique([*(each.answer for each in OPERATIONS.values()), *EVENT_PAYLOADS.values()])
+    answers = _unique([*(cls for each in OPERATIONS.values() for cls in each.answers), *EVENT_PAYLOADS.values()])
     known = {*payloads, *answers, *ENVELOPES.values()}
     parts = set().union(*map(parts_of, known)) - known
     yield "Payloads", payloads
@@ -92,7 +93,7 @@ def _operation_row(operation: Operation) -> str:
     key = "durable" if operation.receipt else "while the host lives" if operation.key is Needs.YES else ""
     run = {Needs.YES: "yes", Needs.MAY: "may", Needs.NO: ""}[operation.run]
     run += ", at a revision" if operation.expected else ""
-    answer = _link(operation.answer) + (", then events" if operation.streams else "")
+    answer = " or ".join(map(_link, operation.answers)) + (", then events" if operation.streams else "")
     return f"| `{operation.name}` | {operation.does} | {run} | {key} | {_link(operation.payload)} | {answer} |\n"
 
 

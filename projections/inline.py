@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy
 
-from runwright.eventstore.database import execute, execute_many
+from runwright.eventstore.database import Statement, execute, execute_many
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.inserting import insert_many
 from runwright.projections.control.registry import CONTROL
@@ -82,6 +82,18 @@ class ControlRows:
 
         What is pending for that projection is written first: a set is read from the table.
         """
+        return self._written(projection).find(equals)
+
+    def first(self, projection: Projection[RowT], by: str, most: int, /, **equals: Scalar) -> list[RowT]:
+        """Answer the first rows with these values in the order of a column, however many there are."""
+        return self._written(projection).first(by, most, equals)
+
+    def count(self, projection: Projection[Any], /, **equals: Scalar) -> int:
+        """Answer how many rows have these values."""
+        return self._written(projection).count(equals)
+
+    def _written(self, projection: Projection[Any]) -> "_Table":
+        """A projection's table, with what was pending in it."""
         if self._failed is not None:
             raise self._failed
         table = self._tables[projection.name]
@@ -91,7 +103,7 @@ class ControlRows:
             # Whatever a unit makes of this, the transaction is not to be committed.
             self._failed = error
             raise
-        return table.find(equals)
+        return table
 
     def changed(self, projection: Projection[RowT]) -> dict[Key, RowT | None]:
         """Answer the rows that differ from the table, ``None`` for those that are gone."""
@@ -185,7 +197,16 @@ class _Table:
         self._touched[key] = None  # a set query may have written it in between
 
     def find(self, equals: dict[str, Scalar]) -> list[Any]:
-        statement, values = self._statements.find(equals)
+        return self._found(*self._statements.find(equals))
+
+    def first(self, by: str, most: int, equals: dict[str, Scalar]) -> list[Any]:
+        return self._found(*self._statements.first(by, most, equals))
+
+    def count(self, equals: dict[str, Scalar]) -> int:
+        statement, values = self._statements.count(equals)
+        return int(execute(self._live(), statement, values)[0][0])
+
+    def _found(self, statement: Statement, values: tuple[Scalar, ...]) -> list[Any]:
         found = [self._statements.load(each) for each in execute(self._live(), statement, values)]
         return [self._overlay.setdefault(self._statements.key_of(row), row) for row in found]
 

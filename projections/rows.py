@@ -21,6 +21,14 @@ class Rows(Protocol):
         """Answer the rows with these values, in the order of their keys."""
         ...
 
+    def first(self, projection: Projection[RowT], by: str, most: int, /, **equals: Scalar) -> list[RowT]:
+        """Answer the first rows with these values in the order of a column, however many there are."""
+        ...
+
+    def count(self, projection: Projection[Any], /, **equals: Scalar) -> int:
+        """Answer how many rows have these values."""
+        ...
+
 
 class MemoryRows:
     """Rows in memory, for replay, verify and tests.
@@ -110,6 +118,14 @@ class MemoryRows:
             if all(getattr(row, column) == value for column, value in equals.items())
         )
         return [row for _, row in sorted(found, key=lambda each: each[0])]
+
+    def first(self, projection: Projection[RowT], by: str, most: int, /, **equals: Scalar) -> list[RowT]:
+        """Answer the first rows with these values in the order of a column, however many there are."""
+        return sorted(self.find(projection, **equals), key=lambda row: getattr(row, by))[:most]
+
+    def count(self, projection: Projection[Any], /, **equals: Scalar) -> int:
+        """Answer how many rows have these values."""
+        return len(self.find(projection, **equals))
 
     def table(self, projection: Projection[RowT]) -> Mapping[Key, RowT]:
         """Answer all rows of a projection by key."""

@@ -1,7 +1,7 @@
 """Rows in tables, read on a connection."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy
 
@@ -34,6 +34,18 @@ class SqlRows:
         statements = statements_of(projection)
         statement, values = statements.find(equals)
         return [statements.load(each) for each in self._rows(statement, values)]
+
+    def first(self, projection: Projection[RowT], by: str, most: int, /, **equals: Scalar) -> list[RowT]:
+        """Answer the first rows with these values in the order of a column, however many there are."""
+        statements = statements_of(projection)
+        statement, values = statements.first(by, most, equals)
+        return [statements.load(each) for each in self._rows(statement, values)]
+
+    def count(self, projection: Projection[Any], /, **equals: Scalar) -> int:
+        """Answer how many rows have these values."""
+        statement, values = statements_of(projection).count(equals)
+        found = self._rows(statement, values)
+        return int(found[0][0]) if found else 0
 
     def _rows(self, statement: Statement, values: Row) -> Sequence[Row]:
         try:

@@ -1,6 +1,6 @@
 """The statements on a projection's table, each compiled once and executed with tuples."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -11,6 +11,9 @@ from runwright.eventstore.database import Statement
 from runwright.projections.projection import Index, Key, Projection, Scalar
 from runwright.projections.replace import field_names, from_tuple, to_tuple
 from runwright.projections.tables import covers, table_of
+
+#: SQLite takes one with each limit.
+_NO_OFFSET = 0
 
 
 class Statements:
@@ -61,24 +64,52 @@ class Statements:
         return [self.table.c[name] for name in self.projection.key_columns]
 
     def find(self, equals: Mapping[str, Scalar]) -> tuple[Statement, tuple[Scalar, ...]]:
-        """Answer the statement for the rows with equal values, and what to execute it with.
+        """Answer the statement for the rows with equal values, and what to execute it with."""
+        return self._with(
+            equals, "find", lambda found: sqlalchemy.select(self.table).where(*found).order_by(*self._keys)
+        )
+
+    def first(self, by: str, most: int, equals: Mapping[str, Scalar]) -> tuple[Statement, tuple[Scalar, ...]]:
+        """Answer the statement for the first rows with equal values by a column, and what to execute it with."""
+        statement, values = self._with(
+            equals,
+            f"first {by}",
+            lambda found: sqlalchemy.select(self.table).where(*found).order_by(self.table.c[by]).limit(most),
+        )
+        return statement, (*values, most, _NO_OFFSET)
+
+    def count(self, equals: Mapping[str, Scalar]) -> tuple[Statement, tuple[Scalar, ...]]:
+        """Answer the statement that counts the rows with equal values, and what to execute it with."""
+        return self._with(
+            equals,
+            "count",
+            lambda found: sqlalchemy.select(sqlalchemy.func.count()).select_from(self.table).where(*found),
+        )
+
+    def _with(
+        self, equals: Mapping[str, Scalar], what: str, query: Callable[[list[Any]], sqlalchemy.Select[Any]]
+    ) -> tuple[Statement, tuple[Scalar, ...]]:
+        """A statement about the rows with equal values, compiled once.
 
         A partial index that covers the values is named by its condition: SQLite cannot see from bound values
-        that it may be used.
+        that it may be used. What that condition says already is not asked again, or each row would be looked at.
         """
-        given = {name: value for name, value in equals.items() if value is not None}
         indexes = [
             number for number, each in enumerate(self.projection.indexes) if each.where and _covered(each, equals)
         ]
-        shape = (*equals, "|", *given, "|", *map(str, indexes))
+        said = {name for number in indexes for name, allowed in self._where(number) if len(allowed) == 1}
+        given = {name: value for name, value in equals.items() if value is not None and name not in said}
+        shape = (what, *equals, "|", *given, "|", *map(str, indexes))
         statement = self._finds.get(shape)
         if statement is None:
-            missing = [self.table.c[name].is_(None) for name in equals if name not in given]
+            missing = [self.table.c[name].is_(None) for name, value in equals.items() if value is None]
             hints = [covers(self.table, self.projection.indexes[number]) for number in indexes]
             conditions = [self._equal(tuple(given)), *missing, *(each for each in hints if each is not None)]
-            query = sqlalchemy.select(self.table).where(*conditions).order_by(*self._keys)
-            statement = self._finds[shape] = Statement.of(query)
+            statement = self._finds[shape] = Statement.of(query(conditions))
         return statement, tuple(given.values())
+
+    def _where(self, index: int) -> Iterable[tuple[str, tuple[Scalar, ...]]]:
+        return self.projection.indexes[index].where.items()
 
     def holder(self, guard: Index) -> Statement:
         """Answer the statement for the key of the row that holds a guard's values."""

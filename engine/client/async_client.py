@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast
 
-from runwright.engine.client import calls, following
+from runwright.engine.client import calls, following, session_calls
 from runwright.engine.client.asking import Ask, Document, Steps, answered
 from runwright.engine.client.async_line import AsyncLine
 from runwright.engine.client.client import PATIENCE
@@ -110,6 +110,13 @@ class AsyncClient:
     request_answer = _asks(calls.request_answer)
     effect_get = _asks(calls.effect_get)
     effect_resolve = _asks(calls.effect_resolve)
+    session_attach = _asks(session_calls.session_attach)
+    session_detach = _asks(session_calls.session_detach)
+    session_settled = _asks(session_calls.session_settled)
+    session_report = _asks(session_calls.session_report)
+    session_view = _asks(session_calls.session_view)
+    turn_begun = _asks(session_calls.turn_begun)
+    turn_ended = _asks(session_calls.turn_ended)
     view_get = _asks(calls.view_get)
     view_page = _asks(calls.view_page)
     events_read = _asks(calls.events_read)
@@ -135,6 +142,14 @@ class AsyncClient:
     def view_subscribe(self, run_id: str | None = None, *, after: int = 0) -> "AsyncSubscription[Document]":
         """A run's view (`RunViewed`), or all live runs (`LiveRuns`), now and whenever they change."""
         return AsyncSubscription(self, following.View(run_id, after=after))
+
+    def session_subscribe(self, session: str, epoch: str | None = None) -> "AsyncSubscription[Document]":
+        """A session's view (`SessionViewed`), now and whenever it changes.
+
+        Its coordinator names its epoch: a view whose current message says ``deliver`` hands that out, once. It then
+        ends with `HostUnavailable` where the connection is lost: attach again.
+        """
+        return AsyncSubscription(self, following.Session(session, epoch))
 
     def logs_subscribe(self, run_id: str, *, node: str | None = None, after: int = 0) -> "AsyncSubscription[str]":
         """The lines of what a run's code wrote and writes, until it has ended."""
@@ -261,6 +276,8 @@ class AsyncSubscription(Generic[T]):
                 patience = None
             except Lost as lost:
                 await self._drop()
+                if not self._followed.resumes:
+                    raise HostUnavailable(self._client.home, str(lost)) from None
                 patience = patience or self._client.patient()
                 await asyncio.sleep(patience.delay(str(lost)))
         if not self._ready:

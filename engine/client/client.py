@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, cast
 
-from runwright.engine.client import calls, following
+from runwright.engine.client import calls, following, session_calls
 from runwright.engine.client.asking import Ask, Document, Steps, answered
 from runwright.engine.client.connect import place_of
 from runwright.engine.client.line import Line, Lost
@@ -121,6 +121,13 @@ class Client:
     request_answer = _asks(calls.request_answer)
     effect_get = _asks(calls.effect_get)
     effect_resolve = _asks(calls.effect_resolve)
+    session_attach = _asks(session_calls.session_attach)
+    session_detach = _asks(session_calls.session_detach)
+    session_settled = _asks(session_calls.session_settled)
+    session_report = _asks(session_calls.session_report)
+    session_view = _asks(session_calls.session_view)
+    turn_begun = _asks(session_calls.turn_begun)
+    turn_ended = _asks(session_calls.turn_ended)
     view_get = _asks(calls.view_get)
     view_page = _asks(calls.view_page)
     events_read = _asks(calls.events_read)
@@ -146,6 +153,14 @@ class Client:
     def view_subscribe(self, run_id: str | None = None, *, after: int = 0) -> "Subscription[Document]":
         """A run's view (`RunViewed`), or all live runs (`LiveRuns`), now and whenever they change."""
         return Subscription(self, following.View(run_id, after=after))
+
+    def session_subscribe(self, session: str, epoch: str | None = None) -> "Subscription[Document]":
+        """A session's view (`SessionViewed`), now and whenever it changes.
+
+        Its coordinator names its epoch: a view whose current message says ``deliver`` hands that out, once. It then
+        ends with `HostUnavailable` where the connection is lost: attach again.
+        """
+        return Subscription(self, following.Session(session, epoch))
 
     def logs_subscribe(self, run_id: str, *, node: str | None = None, after: int = 0) -> "Subscription[str]":
         """The lines of what a run's code wrote and writes, until it has ended."""
@@ -296,6 +311,8 @@ class Subscription(Generic[T]):
                 self._drop()
                 if self._closed:
                     return None
+                if not self._followed.resumes:
+                    raise HostUnavailable(self._client.home, str(lost)) from None
                 self._patience = self._patience or self._client.patient()
                 self._patience.sleep(str(lost))
         return self._ready.pop(0) if self._ready else None

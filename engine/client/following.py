@@ -19,6 +19,9 @@ _GOES_ON: Final = frozenset({"store_closed", "store_unavailable", "host_stopping
 class Following(Protocol[T]):
     """One subscription, whoever drives it."""
 
+    #: Whether it goes on by itself after a lost connection.
+    resumes: bool
+
     @property
     def position(self) -> int:
         """Where it stands."""
@@ -51,6 +54,8 @@ def goes_on(failure: Failure) -> bool:
 class Events:
     """Events in order, each exactly once."""
 
+    resumes = True
+
     def __init__(
         self, run_id: str | None = None, *, after: int = 0, types: Sequence[str] = (), values: bool = False
     ) -> None:
@@ -80,6 +85,8 @@ class Events:
 class View:
     """The newest view, each time there is one; what was overtaken meanwhile is left out."""
 
+    resumes = True
+
     def __init__(self, run_id: str | None = None, *, after: int = 0) -> None:
         self.position = after
         self._run_id = run_id
@@ -99,8 +106,38 @@ class View:
         return [event.payload]
 
 
+class Session:
+    """The newest view of a session, each time there is one; one that hands a message out is never left out.
+
+    A coordinator's does not go on by itself: what was handed out may be lost with the connection, and in a new epoch it
+    is handed out again at once.
+    """
+
+    def __init__(self, session: str, epoch: str | None = None) -> None:
+        self.resumes = epoch is None
+        self.position = 0
+        self._session = session
+        self._epoch = epoch
+
+    def ask(self) -> Ask:
+        """The call that begins it, or begins it again."""
+        return Ask(operation="view.subscribe", payload={"session": self._session, "epoch": self._epoch})
+
+    def begun(self, answer: Document) -> list[Document]:
+        """The answer brings nothing."""
+        del answer
+        return []
+
+    def take(self, event: Event) -> list[Document]:
+        """One view."""
+        self.position = event.position
+        return [event.payload]
+
+
 class Lines:
     """The lines of a run's output log, each once, until the run has ended."""
+
+    resumes = True
 
     def __init__(self, run_id: str, *, node: str | None = None, after: int = 0) -> None:
         self.position = after

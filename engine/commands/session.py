@@ -1,11 +1,13 @@
 """What a session's coordinator reports and is answered: attach, evidence, deliveries, turns (page 07)."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
 
 StopReason: TypeAlias = Literal["completed", "aborted", "error"]
 Ownership: TypeAlias = Literal["active", "settled", "absent"]
+
+RECEIPT_SCHEMA: Final = "runwright.turn-receipt.v1"
 
 
 @frozen(kw_only=True)
@@ -110,6 +112,7 @@ class CurrentMessage:
         message: Its ID.
         kind: Its kind.
         run: The run that it is of.
+        state: ``pending``, ``sent`` or ``cancelled``.
         starts_turn: Whether handing it out starts a model turn.
         deliver: Whether it may be handed out; otherwise the coordinator looks for it on its branch and reports.
         position: Where its content stands.
@@ -120,11 +123,24 @@ class CurrentMessage:
     message: str
     kind: str
     run: str
+    state: str
     starts_turn: bool
     deliver: bool
     position: int
     size: int
     digest: str | None
+
+
+@frozen(kw_only=True)
+class SavedTurn:
+    """A turn as it is saved; ``run`` is ``None`` where no run owns it."""
+
+    turn: str
+    message: str
+    run: str | None
+    session: str
+    state: str
+    stop_reason: str | None
 
 
 @frozen(kw_only=True)
@@ -137,14 +153,16 @@ class SessionView:
         run: The run that holds the session.
         turn: The open turn.
         current: The current message.
+        pending: How many messages have not reached it.
         wake_ups: Deliveries that started a turn since a person spoke or an answer was accepted.
     """
 
     session: str
     epoch: str | None
     run: str | None
-    turn: str | None
+    turn: SavedTurn | None
     current: CurrentMessage | None
+    pending: int
     wake_ups: int
 
 
@@ -172,18 +190,6 @@ class Delivery:
 
 
 @frozen(kw_only=True)
-class SavedTurn:
-    """A turn as it is saved; ``run`` is ``None`` where no run owns it."""
-
-    turn: str
-    message: str
-    run: str | None
-    session: str
-    state: str
-    stop_reason: str | None
-
-
-@frozen(kw_only=True)
 class TurnReceipt:
     """Whether a run's message owns a turn: ``active`` while it is open, ``settled`` after it, else ``absent``.
 
@@ -192,7 +198,7 @@ class TurnReceipt:
 
     ownership: Ownership
     turn: SavedTurn | None
-    schema: str = "runwright.turn-receipt.v1"
+    schema: str = RECEIPT_SCHEMA
     touched: tuple[str, ...] = ()
 
 

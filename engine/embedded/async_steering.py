@@ -155,25 +155,32 @@ class AsyncSteering(AsyncAsking):
         self._driving.look(run.run_id)
         return answer
 
-    async def tell_session(
-        self, command: SessionCommand, *, caller: Caller | None = None
-    ) -> Applied[Any] | Adopted[Any]:
+    async def tell_session(self, command: SessionCommand, *, actor: str | None = None) -> Applied[Any] | Adopted[Any]:
         """Hand in what a session's coordinator reports or asks; runs about which it changed something go on.
+
+        Args:
+            command: What it reports or asks.
+            actor: Who is said to cause it; the engine's own client by default.
 
         Raises:
             ConflictError: Another coordinator has the session, or another fact stands in the way.
         """
         self._check_usable()
-        answer = self._holder.transitions.session(command, actor=self._identity.caller(None, caller).actor)
+        answer = self._holder.transitions.session(command, actor=actor or self._identity.caller(None).actor)
         result: Applied[Any] | Adopted[Any] = accepted(await self._driving.bridge.wrap(answer))
         for run_id in getattr(result.value, "touched", ()):
             self._driving.look(run_id)
         return result
 
-    async def session_view(self, session: str) -> SessionView:
-        """A session as its coordinator sees it: who holds it, its open turn, its current message."""
+    async def session_view(self, session: str, *, epoch: str | None = None) -> SessionView:
+        """A session as its coordinator sees it: who holds it, its open turn, its current message.
+
+        Args:
+            session: The session.
+            epoch: The epoch of the coordinator that asks; ``None`` for whoever only looks.
+        """
         self._check_usable()
-        return await self._driving.bridge.wrap(self._holder.transitions.view(session))
+        return await self._driving.bridge.wrap(self._holder.transitions.view(session, epoch=epoch))
 
     async def follow_up(
         self, run_id: str, text: str, *, session: str, key: str | None = None, caller: Caller | None = None

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from runwright.engine.protocol import answers, envelopes, ledger, views
+from runwright.engine.protocol import answers, conversation, envelopes, ledger, views
 from runwright.engine.protocol.fields import parts_of, schema
 from runwright.engine.protocol.limits import PROTOCOL
 from runwright.engine.protocol.operations import OPERATIONS, Needs, Operation
@@ -12,6 +12,7 @@ from runwright.eventstore.values import Json, JsonObject
 EVENT_PAYLOADS: Final[dict[str, type[Any]]] = {
     "events": ledger.EventsPage,
     "view": views.RunViewed,
+    "session": conversation.SessionViewed,
     "runs": answers.LiveRuns,
     "lines": answers.LogLines,
     "end": envelopes.Failure,
@@ -21,7 +22,7 @@ EVENT_PAYLOADS: Final[dict[str, type[Any]]] = {
 def contract() -> JsonObject:
     """The JSON Schema (2020-12) of every message, and the table of operations."""
     tops: set[type] = {*envelopes.ENVELOPES.values(), *EVENT_PAYLOADS.values()}
-    tops |= {cls for each in OPERATIONS.values() for cls in (each.payload, each.answer)}
+    tops |= {cls for each in OPERATIONS.values() for cls in (each.payload, *each.answers)}
     classes = {cls for top in tops for cls in parts_of(top)}
     definitions: JsonObject = {cls.__name__: schema(cls) for cls in sorted(classes, key=lambda each: each.__name__)}
     for name, cls in envelopes.ENVELOPES.items():
@@ -75,7 +76,9 @@ def _operation(operation: Operation) -> JsonObject:
     return {
         "does": operation.does,
         "payload": _ref(operation.payload),
-        "answer": _ref(operation.answer),
+        "answer": _ref(operation.answer)
+        if operation.of_session is None
+        else {"oneOf": [*map(_ref, operation.answers)]},
         "run_id": operation.run.value,
         "key": operation.key.value,
         "expected_revision": operation.expected,

@@ -22,7 +22,7 @@ OUTCOMES: Final = (
     "unavailable",
 )
 #: What an event of a subscription brings.
-EVENT_KINDS: Final = ("events", "view", "runs", "lines", "end")
+EVENT_KINDS: Final = ("events", "view", "session", "runs", "lines", "end")
 
 
 @frozen(kw_only=True)
@@ -119,9 +119,9 @@ class Event:
 
     Attributes:
         call_id: The call that began the subscription.
-        kind: What the payload is: ``events``, ``view``, ``runs``, ``lines``, or ``end``: nothing follows.
+        kind: What the payload is: ``events``, ``view``, ``session``, ``runs``, ``lines``, or ``end``: nothing follows.
         position: Where to resume: hand it in as ``after``.
-        payload: By kind: `EventsPage`, `RunViewed`, `LiveRuns`, `LogLines`, `Failure`.
+        payload: By kind: `EventsPage`, `RunViewed`, `SessionViewed`, `LiveRuns`, `LogLines`, `Failure`.
     """
 
     call_id: str = of(ID)

@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
-from runwright.engine.protocol import answers, ledger, payloads, views
+from runwright.engine.protocol import answers, conversation, ledger, payloads, views
 
 
 class Needs(Enum):
@@ -41,6 +41,7 @@ class Operation:
         does: What it does, in one sentence.
         payload: The class of what it takes.
         answer: The class of what it answers.
+        of_session: The class of what it answers about a session instead.
         run: Whether the call names a run.
         key: Whether the call has an idempotency key.
         expected: Whether the call may say at which revision the run has to be.
@@ -53,12 +54,18 @@ class Operation:
     does: str
     payload: type
     answer: type
+    of_session: type | None = None
     run: Needs = Needs.NO
     key: Needs = Needs.NO
     expected: bool = False
     receipt: bool = False
     streams: bool = False
     lane: Lane = Lane.LONG
+
+    @property
+    def answers(self) -> tuple[type, ...]:
+        """The classes of what it can answer."""
+        return (self.answer,) if self.of_session is None else (self.answer, self.of_session)
 
 
 def _command(
@@ -69,6 +76,11 @@ def _command(
         name=name, does=does, payload=payload, answer=answer, run=run, key=Needs.YES, expected=expected, receipt=True,
         lane=Lane.COMMAND,
     )  # fmt: skip
+
+
+def _told(name: str, does: str, payload: type, answer: type, *, run: Needs = Needs.NO) -> Operation:
+    """What a session's coordinator tells: evidence, which may be told again; an equal one is adopted without a key."""
+    return Operation(name=name, does=does, payload=payload, answer=answer, run=run, lane=Lane.COMMAND)
 
 
 def _chore(name: str, does: str, payload: type, answer: type, *, run: Needs = Needs.NO) -> Operation:
@@ -139,7 +151,35 @@ _ALL: Final = (
         lane=Lane.QUICK,
     ),
     _command("request.answer", "Answer a request.", payloads.RequestAnswer, answers.RequestAnswered, run=Needs.NO),
-    Operation(name="view.get", does="One run's view.", payload=payloads.Nothing, answer=views.RunViewed, run=Needs.YES),
+    _told(
+        "session.attach",
+        "Take a session as its coordinator.",
+        conversation.SessionAttach,
+        conversation.SessionAttached,
+    ),
+    _told("session.detach", "Leave a session.", conversation.SessionDetach, conversation.SessionTold),
+    _told("session.settled", "Say that the agent rests.", conversation.SessionSettled, conversation.SessionTold),
+    _told(
+        "session.report",
+        "Say what the active branch holds of one message.",
+        conversation.SessionReport,
+        conversation.SessionTold,
+    ),
+    _told(
+        "turn.report",
+        "Say that a turn began or ended, and hear whose it is.",
+        conversation.TurnReport,
+        conversation.TurnReceipt,
+        run=Needs.YES,
+    ),
+    Operation(
+        name="view.get",
+        does="The view of one run or one session.",
+        payload=payloads.ViewGet,
+        answer=views.RunViewed,
+        of_session=conversation.SessionViewed,
+        run=Needs.MAY,
+    ),
     Operation(
         name="view.page",
         does="More of a run's view.",
@@ -149,7 +189,7 @@ _ALL: Final = (
     ),
     Operation(
         name="view.subscribe",
-        does="A run's view, or all live runs, now and whenever they change.",
+        does="The view of a run, a session or all live runs, now and whenever it changes.",
         payload=payloads.ViewSubscribe,
         answer=payloads.Nothing,
         run=Needs.MAY,

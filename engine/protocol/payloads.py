@@ -216,6 +216,19 @@ class RequestAnswer:
 
 
 @frozen(kw_only=True)
+class ViewGet:
+    """The view of the call's run, or of a session.
+
+    Attributes:
+        session: The session, where the call names no run.
+        epoch: That of the session's coordinator, which may be handed a message; ``null`` for whoever only looks.
+    """
+
+    session: str | None = of(Maybe(SESSION), default=None)
+    epoch: str | None = of(Maybe(ID), default=None)
+
+
+@frozen(kw_only=True)
 class ViewPage:
     """More of a run's view than its bounded document holds.
 
@@ -232,13 +245,18 @@ class ViewPage:
 
 @frozen(kw_only=True)
 class ViewSubscribe:
-    """Follow a run's view, or without a run that of all live runs.
+    """Follow the view of the call's run, or of a session, or else of all live runs.
 
     Attributes:
-        after: The position of the last view that is known: nothing comes until there is a newer one.
+        session: The session, where the call names no run.
+        epoch: That of the session's coordinator, which is handed its messages; ``null`` for whoever only looks.
+        after: The position of the last view that is known: nothing comes until there is a newer one. A session's
+            view comes at once in any case.
         replaces: The call ID of a subscription of this connection that ends with it.
     """
 
+    session: str | None = of(Maybe(SESSION), default=None)
+    epoch: str | None = of(Maybe(ID), default=None)
     after: int = of(POSITION, default=0)
     replaces: str | None = of(Maybe(ID), default=None)
 

@@ -1,8 +1,11 @@
 """Loading what a session's coordinator has to do with, in one transaction; bounded however long its history is."""
 
+from typing import Final
+
 from runwright.engine.commands.session import CurrentMessage, SessionView
 from runwright.engine.decisions.facts import RunFacts, Step
 from runwright.engine.decisions.message import Current, Queue, Waiting, current_message
+from runwright.engine.decisions.turn import saved_turn
 from runwright.engine.transitions.chains import last_of_chain
 from runwright.engine.transitions.facts import FactsLoader
 from runwright.engine.transitions.presence import Presence
@@ -13,6 +16,11 @@ from runwright.projections.control.runs import RUNS, RunRow
 from runwright.projections.control.sessions import SESSIONS, SessionRow
 from runwright.projections.control.timers import TIMERS
 from runwright.projections.control.turns import TURNS, TurnRow
+
+#: Messages of each kind that are looked at; those behind them have their turn when these have reached the session.
+#: Far fewer than what presence is remembered of, or the oldest would be asked for again and again.
+MOST_WAITING: Final = 32
+_KINDS: Final = ("step", "decision", "notification", "terminal", "launch_failure", "follow_up")
 
 
 class Conversation:
@@ -95,14 +103,18 @@ class Conversation:
             session=self._session,
             epoch=None if row is None or not row.attached else row.epoch,
             run=None if holder is None else holder.run.run_id,
-            turn=None if turn is None else turn.turn,
+            turn=None if turn is None else saved_turn(turn),
             current=None if current is None else self._described(current),
+            pending=self._rows.count(MESSAGES, session=self._session, state="pending"),
             wake_ups=0 if row is None else row.wake_ups,
         )
 
     def _waiting(self) -> tuple[Waiting, ...]:
-        found = self._rows.find(MESSAGES, session=self._session, state="pending")
-        return tuple(each for row in sorted(found, key=lambda row: row.order) if (each := self._one(row)) is not None)
+        """What has not reached the session: the oldest of each kind, so that none blocks another kind."""
+        of_session = {"session": self._session, "state": "pending"}
+        each_kind = (self._rows.first(MESSAGES, "order", MOST_WAITING, **of_session, kind=kind) for kind in _KINDS)
+        found = sorted((row for rows in each_kind for row in rows), key=lambda row: row.order)
+        return tuple(each for row in found if (each := self._one(row)) is not None)
 
     def _one(self, row: MessageRow) -> Waiting | None:
         run = self._rows.get(RUNS, row.run_id)
@@ -126,17 +138,16 @@ class Conversation:
         """The last message of the open request, where it was sent: it may have left the branch."""
         if holder.run.paused or holder.run.node is None:
             return None
-        for request in self._rows.find(REQUESTS, run_id=holder.run.run_id):
-            row = self.message(request.message) if request.state == "open" else None
+        for request in self._rows.find(REQUESTS, run_id=holder.run.run_id, state="open"):
+            row = self.message(request.message)
             if row is not None and row.state == "sent":
                 return row
         return None
 
     def _cancelled(self, holder: RunFacts, session: SessionRow) -> tuple[MessageRow, ...]:
         """Cancelled steps of the run that this coordinator was handed and may still show."""
-        found = self._rows.find(MESSAGES, run_id=holder.run.run_id, state="cancelled")
-        held = [each for each in found if each.kind == "step" and each.sends and each.epoch == session.epoch]
-        return tuple(sorted(held, key=lambda row: row.order))
+        found = self._rows.find(MESSAGES, run_id=holder.run.run_id, state="cancelled", kind="step", epoch=session.epoch)
+        return tuple(sorted((each for each in found if each.sends), key=lambda row: row.order))
 
     def _described(self, current: Current) -> CurrentMessage:
         row = current.message
@@ -147,6 +158,7 @@ class Conversation:
             message=row.message,
             kind=row.kind,
             run=row.run_id,
+            state=row.state,
             starts_turn=current.starts_turn,
             deliver=current.deliver,
             position=row.content,

@@ -213,6 +213,14 @@ class SessionUnit:
         return tx.append(stream, tx.version(stream), events, actor=self._actor).version
 
 
-def view_unit(session: str, definitions: Definitions, trees: Trees, presence: Presence, tx: Tx) -> SessionView:
-    """Answer a session as its coordinator sees it; nothing is written."""
-    return Conversation(FactsLoader(tx, definitions, trees), presence, session).view()
+def view_unit(
+    session: str, epoch: str | None, definitions: Definitions, trees: Trees, presence: Presence, tx: Tx
+) -> SessionView:
+    """Answer a session as its coordinator sees it; nothing is written.
+
+    Who asks under an epoch is heard of by that, also where another process held the store when it attached.
+    """
+    at = Conversation(FactsLoader(tx, definitions, trees), presence, session)
+    if epoch is not None and check_epoch(at.row, session, epoch) is None:
+        presence.heard(session, epoch)
+    return at.view()

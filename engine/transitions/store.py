@@ -146,9 +146,14 @@ class Transitions:
         )
         return self._log.transact(unit, urgent=True)
 
-    def view(self, session: str) -> "Future[SessionView]":
-        """Answer a session as its coordinator sees it."""
-        return self._log.transact(partial(view_unit, session, self._definitions, self._trees, self.presence))
+    def view(self, session: str, *, epoch: str | None = None) -> "Future[SessionView]":
+        """Answer a session as its coordinator sees it.
+
+        Args:
+            session: The session.
+            epoch: The epoch of the coordinator that asks; ``None`` for whoever only looks.
+        """
+        return self._log.transact(partial(view_unit, session, epoch, self._definitions, self._trees, self.presence))
 
     def worker(self, authority: Authority, transitions: Sequence[WorkerTransition]) -> "Future[list[Result[object]]]":
         """Carry out a worker's list in one transaction.

@@ -48,7 +48,7 @@ class Messages(Projection[MessageRow]):
     key_columns = ("message",)
     indexes = (
         Index(columns=("run_id",)),
-        Index(columns=("session", "state")),
+        Index(columns=("session", "kind", "order"), where={"state": ("pending",)}),
         Index(columns=("source",), where={"kind": ("step",), "state": ("pending",)}, unique=True),
     )
 

@@ -9,7 +9,7 @@ from runwright.engine.protocol.envelopes import Call
 from runwright.engine.protocol.errors import MessageInvalid, OperationUnknown
 from runwright.engine.protocol.fields import load
 from runwright.engine.protocol.kinds import Unfit
-from runwright.engine.protocol.operations import OPERATIONS, Needs, Operation
+from runwright.engine.protocol.operations import OPERATIONS, Lane, Needs, Operation
 
 #: Clients of these kinds are models; any other is a person's program.
 _MODELS: Final = frozenset({"pi", "mcp", "hook"})
@@ -48,6 +48,7 @@ class Asked:
             payload: Any = load(operation.payload, call.payload)
         except Unfit as problem:
             raise MessageInvalid(f"$.payload{problem.path}", problem.problem) from None
+        _check_session(call.client_id, operation, payload)
         return cls(call=call, operation=operation, payload=payload)
 
     @property
@@ -68,6 +69,14 @@ class Asked:
         client = self.call.client_id
         person = client.partition(":")[0] not in _MODELS
         return Caller(client=client, key=self.call.key, actor=self.actor, person=person)
+
+
+def _check_session(client: str, operation: Operation, payload: Any) -> None:
+    """Refuse a model that speaks for another session than its own; looking at one is free."""
+    kind, _, own = client.partition(":")
+    speaks = operation.lane is Lane.COMMAND or getattr(payload, "epoch", None) is not None
+    if speaks and own and kind in _MODELS and getattr(payload, "session", None) not in (None, own):
+        raise MessageInvalid("$.payload.session", "is not the session that the client ID names")
 
 
 def _check(field: str, given: bool, needs: Needs) -> None:

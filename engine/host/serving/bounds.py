@@ -26,6 +26,12 @@ LAST_WORDS: Final = 1.0
 #: Seconds between two views of one subscription: more is not seen, and each costs a fold of what came.
 VIEW_PAUSE: Final = 0.1
 RUNS_PAUSE: Final = 0.5
+#: Seconds between two views of a session: a coordinator waits for what its report led to.
+SESSION_PAUSE: Final = 0.01
+#: Seconds after which a message that waits for evidence is shown again: a little more than its absence proves nothing.
+EVIDENCE_PAUSE: Final = 61.0
+#: Runs whose sessions are remembered.
+MOST_RUNS_KNOWN: Final = 4096
 #: Seconds between two looks at an output log that somebody follows.
 LINES_PAUSE: Final = 0.25
 #: Bytes of an unsent reply above which a connection's next one waits.

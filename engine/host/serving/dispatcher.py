@@ -13,23 +13,26 @@ from runwright.engine.host.serving.chores import CHORES, Chores
 from runwright.engine.host.serving.commands import COMMANDS
 from runwright.engine.host.serving.commits import Commits
 from runwright.engine.host.serving.counting import host_status
+from runwright.engine.host.serving.hearing import Hearing
 from runwright.engine.host.serving.lanes import Lanes
 from runwright.engine.host.serving.looks import Looks
 from runwright.engine.host.serving.questions import QUESTIONS
 from runwright.engine.host.serving.reading_events import Wanted, events_page
+from runwright.engine.host.serving.sessions import TOLD, Sessions
 from runwright.engine.host.serving.subscriptions import Following
 from runwright.engine.host.serving.surface import Surface
 from runwright.engine.host.serving.values import Contents
 from runwright.engine.protocol.envelopes import Call, Receipt, Reply
+from runwright.engine.protocol.errors import MessageInvalid
 from runwright.engine.protocol.failures import failure_of, is_ours, outcome_of
 from runwright.engine.protocol.operations import Lane
-from runwright.engine.protocol.payloads import ContentRead, EventsRead, HostStop, ViewPage
+from runwright.engine.protocol.payloads import ContentRead, EventsRead, HostStop, ViewGet, ViewPage, ViewSubscribe
 from runwright.eventstore.values import JsonObject
 
 _log = logging.getLogger("runwright.host")
 
 #: Operations that take a value of any size.
-_LARGE: Final = frozenset({"run.start", "request.answer", "effect.resolve"})
+_LARGE: Final = frozenset({"run.start", "request.answer", "effect.resolve", "turn.report"})
 
 _Handler: TypeAlias = Callable[[Asked], Awaitable[JsonObject]]
 
@@ -59,15 +62,20 @@ class Dispatcher:
         self._chores = Chores(surface.holder, self._lanes)
         self._contents = Contents(log)
         self._looks = Looks(log)
+        commits = Commits(log)
+        hearing = Hearing(log, self._lanes, commits)
+        self._sessions = Sessions(engine=surface.engine, log=log, lanes=self._lanes, hearing=hearing)
         #: What subscriptions are made of.
-        self.following = Following(reader=self._reader, lanes=self._lanes, looks=self._looks, commits=Commits(log))
+        self.following = Following(
+            reader=self._reader, lanes=self._lanes, looks=self._looks, commits=commits, sessions=self._sessions
+        )
         self._handlers: dict[str, _Handler] = {
             "workflow.list": self._workflow_list,
             "workflow.check": self._workflow_check,
             "run.logs": self._run_logs,
             "view.get": self._view_get,
             "view.page": self._view_page,
-            "view.subscribe": self._subscribe,
+            "view.subscribe": self._view_subscribe,
             "events.read": self._events_read,
             "events.subscribe": self._subscribe,
             "content.read": self._content_read,
@@ -105,6 +113,10 @@ class Dispatcher:
                 receipt=Receipt(client_id=call.client_id, key=asked.caller.key, operation=name, run_id=done.run_id),
                 answer=done.answer,
             )
+        if name in TOLD:
+            told = await self._sessions.answer(asked)
+            outcome = "adopted" if told.adopted else "accepted"
+            return Reply(call_id=call.call_id, outcome=outcome, revision=told.revision, answer=told.answer)
         if name in CHORES:
             answer = await self._chores.answer(asked)
         elif (question := QUESTIONS.get(name)) is not None:
@@ -125,6 +137,12 @@ class Dispatcher:
         return await self._lanes.run(Lane.LONG, self.following.lines, asked)
 
     async def _view_get(self, asked: Asked) -> JsonObject:
+        payload: ViewGet = asked.payload
+        _check_subject(asked, payload)
+        if payload.session is not None:
+            return await self._sessions.view(payload.session, payload.epoch)
+        if asked.call.run_id is None:
+            raise MessageInvalid("$.run_id", "or the payload's session has to be there")
         view, _ = await self._lanes.run(Lane.LONG, self._looks.document, asked.run_id)
         assert view is not None, "asked for from the beginning"
         return view
@@ -143,6 +161,14 @@ class Dispatcher:
         payload: ContentRead = asked.payload
         return await self._lanes.run(Lane.LONG, self._contents.part, payload.position, payload.field, payload.part)
 
+    async def _view_subscribe(self, asked: Asked) -> JsonObject:
+        payload: ViewSubscribe = asked.payload
+        _check_subject(asked, payload)
+        if payload.session is None:
+            return await self._subscribe(asked)
+        await self._sessions.check(payload.session, payload.epoch)
+        return {}
+
     async def _subscribe(self, asked: Asked) -> JsonObject:
         await self._lanes.run(Lane.QUICK, self.following.check, asked)
         return {}
@@ -157,6 +183,14 @@ class Dispatcher:
         payload: HostStop = asked.payload
         self._surface.host.stop(payload.grace)
         return {"stopping": True}
+
+
+def _check_subject(asked: Asked, payload: ViewGet | ViewSubscribe) -> None:
+    """A view is about one thing, and only a session has a coordinator."""
+    if payload.session is not None and asked.call.run_id is not None:
+        raise MessageInvalid("$.run_id", "or the payload's session has to be there, and not both")
+    if payload.epoch is not None and payload.session is None:
+        raise MessageInvalid("$.payload.epoch", "is that of a session, and none is named")
 
 
 def place_of(error: BaseException) -> str:

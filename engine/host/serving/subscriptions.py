@@ -14,6 +14,7 @@ from runwright.engine.host.serving.looks import Looks
 from runwright.engine.host.serving.questions import live_runs
 from runwright.engine.host.serving.reading_events import Wanted, events_page
 from runwright.engine.host.serving.reading_lines import lines_page
+from runwright.engine.host.serving.sessions import Sessions
 from runwright.engine.protocol.envelopes import Event, Failure
 from runwright.engine.protocol.failures import failure_of
 from runwright.engine.protocol.fields import document
@@ -38,6 +39,7 @@ class Following:
     lanes: Lanes
     looks: Looks
     commits: Commits
+    sessions: Sessions
 
     async def follow(self, asked: Asked, send: Send, since: int) -> None:
         """Send what a subscription brings, until it is cancelled or nothing can follow.
@@ -52,6 +54,8 @@ class Following:
             match asked.payload:
                 case EventsSubscribe() as payload:
                     await self._events(asked, payload, send)
+                case ViewSubscribe(session=str(session)) as payload:
+                    await self._session(session, payload.epoch, call_id, send)
                 case ViewSubscribe() as payload if asked.call.run_id is not None:
                     await self._view(asked.run_id, call_id, payload.after, send)
                 case ViewSubscribe() as payload:
@@ -102,6 +106,12 @@ class Following:
                     await self.commits.beyond(head)
         finally:
             self.looks.end(run_id)
+
+    async def _session(self, session: str, epoch: str | None, call_id: str, send: Send) -> None:
+        async def show(view: JsonObject, place: int) -> None:
+            await send(_event(call_id, "session", place, view))
+
+        await self.sessions.follow(session, epoch, show)
 
     async def _runs(self, call_id: str, after: int, send: Send) -> None:
         async with self.commits.followed():

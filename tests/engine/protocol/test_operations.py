@@ -14,16 +14,19 @@ PROMISED = """
     workflow.list workflow.check
     run.start run.pause run.resume run.cancel run.restart run.status run.list run.output run.logs run.follow_up
     request.list request.get request.answer
+    session.attach session.detach session.settled session.report turn.report
     view.get view.page view.subscribe events.read events.subscribe content.read
     projection.list projection.query projection.verify projection.rebuild
     effect.get effect.resolve log.head log.redact store.backup host.status host.stop
 """
-LATER = ["request.submit", "request.update", "request.decide", "session.attach", "session.report", "turn.report"]
+LATER = ["request.submit", "request.update", "request.decide"]
+#: What sessions' coordinators tell: evidence, which may be told again.
+EVIDENCE = {"session.attach", "session.detach", "session.settled", "session.report", "turn.report"}
 
 
 def call(operation: str, **given: Any) -> Call:
     """A call of an operation."""
-    return Call(call_id="1", client_id="cli", operation=operation, **{"payload": {}, **given})
+    return Call(call_id="1", operation=operation, **{"client_id": "cli", "payload": {}, **given})
 
 
 def test_the_table_is_closed() -> None:
@@ -62,9 +65,9 @@ def test_what_a_call_lacks_or_has_too_much_is_named(asked: Call, path: str) -> N
 
 
 def test_commands_leave_receipts() -> None:
-    """What changes a run has a key and a durable receipt; what only reads has neither."""
+    """What changes a run has a key and a durable receipt; what only reads, or tells evidence, has neither."""
     for each in OPERATIONS.values():
-        assert each.receipt == (each.lane is Lane.COMMAND)
+        assert each.receipt == (each.lane is Lane.COMMAND and each.name not in EVIDENCE)
         assert (each.key is Needs.YES) == (
             each.receipt or each.name in ("projection.rebuild", "log.redact", "store.backup")
         )
@@ -76,6 +79,29 @@ def test_models_are_no_persons() -> None:
         asked = Asked.of(Call(call_id="1", client_id=client, operation="run.pause", key="k", run_id="r", payload={}))
         assert asked.caller.person is person
         assert asked.caller.actor == f"client:{client}"
+
+
+@pytest.mark.parametrize("client", ["pi:s1", "mcp:s1", "hook:s1"])
+def test_a_model_speaks_for_its_own_session(client: str) -> None:
+    """It tells nothing about another one, and leaves nothing in it; looking is free, and a person's program may."""
+    told: dict[str, dict[str, Any]] = {
+        "session.attach": {"agent": "a"},
+        "session.settled": {"epoch": "e"},
+        "view.subscribe": {"epoch": "e"},
+    }
+    for operation, payload in told.items():
+        for session, fits in (("s1", True), ("s2", False)):
+            asked = call(operation, payload={"session": session, **payload}, client_id=client)
+            if fits:
+                Asked.of(asked)
+                continue
+            with pytest.raises(MessageInvalid) as refused:
+                Asked.of(asked)
+            assert refused.value.path == "$.payload.session"
+            Asked.of(call(operation, payload={"session": session, **payload}))
+    Asked.of(call("view.get", payload={"session": "s2"}, client_id=client))
+    with pytest.raises(MessageInvalid):
+        Asked.of(call("run.follow_up", run_id="r", key="k", payload={"session": "s2", "text": "t"}, client_id=client))
 
 
 def references(value: Any) -> set[str]:
