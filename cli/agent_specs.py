@@ -50,6 +50,12 @@ def settled_agents(settings: Settings) -> dict[str, str]:
     return known if default is None else {**known, DEFAULT: _look_up(default, known)}
 
 
+def named_specs(flags: Sequence[str], settings: Settings) -> dict[str, str]:
+    """The specification of every executor that ``--agent`` was given, by name."""
+    known = settings.agents()
+    return {name: _look_up(spec, known) for name, spec in map(_split, flags)}
+
+
 def named_agents(flags: Sequence[str]) -> tuple[str, ...]:
     """The names of the executors that ``--agent`` was given."""
     return tuple(_split(flag)[0] for flag in flags)

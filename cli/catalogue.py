@@ -47,7 +47,10 @@ GROUPS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
             ("log", "log"),
         ),
     ),
-    ("System", (("host", "host"), ("store", "store"), ("config", "config"), ("completion", "completion"))),
+    (
+        "System",
+        (("host", "host"), ("store", "store"), ("config", "config"), ("completion", "completion"), ("demo", "demo")),
+    ),
 )
 _MODULES: Final = {name: module for _, commands in GROUPS for name, module in commands}
 

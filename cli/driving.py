@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from attrs import field, frozen
 
 from runwright.cli.failures import INTERRUPTED
-from runwright.cli.holding import refuse_held
+from runwright.cli.hosting import held_by_program
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.rendering.progress import Progress
 from runwright.cli.showing import fed, screen
@@ -35,7 +35,7 @@ class Driven:
     Attributes:
         statuses: One for each run, in order.
         left: Whether somebody left by a second Ctrl-C.
-        outlived: Whether a function of one of them is at work still: it cannot be stopped but with the process.
+        outlived: Whether code of theirs may be at work here still: it cannot be stopped but with the process.
     """
 
     statuses: "list[Status]"
@@ -64,7 +64,7 @@ def drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, *, time
         with asyncio.Runner(loop_factory=new_loop) as runner:
             return runner.run(_drive(call, agents, begin, timeout))
     except StoreInUse as error:
-        refuse_held(error)
+        raise held_by_program(error.message) from None
 
 
 def leave(call: Invocation, code: int = INTERRUPTED) -> None:
@@ -105,7 +105,7 @@ async def _drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, 
         return Driven(
             statuses=[store.status(last_of_chain(store, each)) for each in run_ids],
             left=left.is_set(),
-            outlived=call.printed.of_process and any(outlived(each) for each in run_ids),
+            outlived=left.is_set() or (call.printed.of_process and any(outlived(each) for each in run_ids)),
         )
 
 

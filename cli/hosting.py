@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from runwright.cli.failures import UNAVAILABLE, Failure, Refused
@@ -54,6 +54,7 @@ def start_if_none(call: Invocation) -> bool:
     """
     if host_lives(call):
         return False
+    _check_store(call)
     from runwright.engine.host.starting import start_host
     from runwright.engine.host.unstarted import HostUnstarted
 
@@ -67,6 +68,15 @@ def start_if_none(call: Invocation) -> bool:
             raise held_by_program(error.message) from None
         raise
     return True
+
+
+def _check_store(call: Invocation) -> None:
+    """Refuse a store that no host could open, while nothing in its folder has been touched."""
+    from runwright.engine.reading.reader import Reader
+    from runwright.eventstore.errors import StoreMissing
+
+    with suppress(StoreMissing):
+        Reader.open(call.home).close()
 
 
 def held_by_program(message: str) -> Refused:

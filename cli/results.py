@@ -24,7 +24,7 @@ def report(call: Invocation, driven: Driven, *, with_output: bool) -> int:
         with_output: Whether the output is printed.
 
     Returns:
-        The exit code; after a second Ctrl-C, and where a function cannot be stopped, the process ends instead.
+        The exit code; where code that cannot be stopped is at work here, the process ends instead.
     """
     outputs = [_output(call, each) if with_output else None for each in driven.statuses]
     code = INTERRUPTED if driven.left else worst(code_of_status(each.run_status) for each in driven.statuses)
@@ -39,12 +39,15 @@ def report(call: Invocation, driven: Driven, *, with_output: bool) -> int:
             print_list(call.out, documents, position=max(each.position for each in driven.statuses))
     else:
         from runwright.cli.rendering.endings import ending_lines
+        from runwright.cli.rendering.statuses import next_lines
 
         for status, output in zip(driven.statuses, outputs, strict=True):
             call.out.say(*ending_lines(status, time.time_ns() // 1000, cause=_cause(call, status)))
+            if not status.ended and not status.next and status.driven:
+                call.out.say(*next_lines([f"runwright watch {status.run_id}"]))
             if with_output and status.run_status == "completed":
                 call.out.value(output)
-    if driven.left or driven.outlived:
+    if driven.outlived:
         leave(call, code)
     return code
 

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from runwright.cli.changes import Change, Changes
+from runwright.cli.changing import changing
 from runwright.cli.endings import worst
 from runwright.cli.failures import OK, Failure, Refused, failure_of
-from runwright.cli.holding import Change, ask, holding
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 from runwright.cli.pages import print_list
@@ -15,20 +15,18 @@ from runwright.cli.references import find_run
 from runwright.eventstore.values import JsonObject
 
 if TYPE_CHECKING:
-    from runwright.engine.commands.client import ClientCommand
-    from runwright.engine.embedded.holder import Holder
     from runwright.engine.reading.reader import Reader
     from runwright.engine.reading.status import Status
 
 
-def steer(call: Invocation, action: str, runs: Sequence[str], command_of: "Callable[[str], ClientCommand]") -> int:
+def steer(call: Invocation, action: str, runs: Sequence[str], ask: Callable[[Changes, str], Change]) -> int:
     """Carry a command out for each run.
 
     Args:
         call: The invocation.
         action: The command's name.
         runs: The runs as they were typed.
-        command_of: Makes the command for one run's ID.
+        ask: Has the command carried out for one run's ID.
 
     Returns:
         The exit code.
@@ -36,12 +34,13 @@ def steer(call: Invocation, action: str, runs: Sequence[str], command_of: "Calla
     with reading(call) as store:
         named = [_named(call, store, text) for text in runs]
         position = store.head().position
-    with ExitStack() as stack:
         # Where no name means a run, nothing is asked for, and nobody has to give the store away.
-        holder = stack.enter_context(holding(call)) if any(isinstance(each, str) for each in named) else None
-        answers = [_one(call, holder, action, found, command_of) for found in named]
-        if holder is not None:
-            position = holder.reader.head().position
+        if any(isinstance(each, str) for each in named):
+            with changing(call) as changes:
+                answers = [_one(call, store, found, lambda run_id: ask(changes, run_id), action) for found in named]
+                position = store.head().position
+        else:
+            answers = [_one(call, store, found, _nobody, action) for found in named]
     documents = [document for document, _ in answers]
     if call.out.as_json and len(runs) == 1:
         call.out.document(documents[0])
@@ -60,27 +59,26 @@ def _named(call: Invocation, store: "Reader", text: str) -> str | Failure:
         return failure
 
 
+def _nobody(run_id: str) -> Change:
+    raise AssertionError(f"{run_id} names a run")
+
+
 def _one(
-    call: Invocation,
-    holder: "Holder | None",
-    action: str,
-    found: str | Failure,
-    command_of: "Callable[[str], ClientCommand]",
+    call: Invocation, store: "Reader", found: str | Failure, ask: Callable[[str], Change], action: str
 ) -> tuple[JsonObject, int]:
     try:
         if isinstance(found, Failure):
             raise Refused(found)
-        assert holder is not None
-        change = ask(holder, command_of(found))
+        change = ask(found)
     except Exception as error:
         failure = failure_of(error, {"RUN": found} if isinstance(found, str) else {})
-        if failure is None:
+        if failure is None or failure.code == "store_in_use":
             raise
         if not call.out.for_machines:
             call.out.fail(failure)
         facts: JsonObject = {"code": failure.code, "message": failure.message, "hint": failure.hint}
         return {"error": facts}, failure.exit_code
-    status = holder.reader.status(found)
+    status = store.status(found)
     if not call.out.for_machines:
         _say(call, action, change, status)
     return {

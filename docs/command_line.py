@@ -34,10 +34,10 @@ An error is one sentence and the next step on stderr. With `--json` it is
 | exit code | meaning |
 | --- | --- |
 | 0 | as asked; a command that reads exits 0 whatever it read |
-| 1 | the run ended `failed`, `timed_out` or `cancelled` (`run`, `wait`, `resume`), or a check found faults |
+| 1 | the run ended `failed`, `timed_out` or `cancelled` (`run`, `wait`, `watch`, `resume`), or a check found faults |
 | 2 | usage, invalid input, an unknown or ambiguous name |
 | 3 | a conflict, or a recovery step is needed first |
-| 4 | the store is unavailable |
+| 4 | the store or the host is unavailable |
 | 5 | not finished: the run waits for somebody, is paused or parked, or `--timeout` passed |
 | 130 | interrupted |
 

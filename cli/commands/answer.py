@@ -1,19 +1,19 @@
 """``runwright answer``: answer what a run waits for."""
 
-import asyncio
 import sys
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from runwright.cli.answers import read_answer
+from runwright.cli.changes import Change
+from runwright.cli.changing import changing
 from runwright.cli.command import intent, takes_store
 from runwright.cli.failures import CONFLICT, Failure, Refused, failure_of
-from runwright.cli.invocation import Invocation, user_folder
+from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 
 if TYPE_CHECKING:
-    from runwright.engine.embedded.answering import Answered
     from runwright.engine.reading.reader import Reader
     from runwright.engine.reading.requests import Request
 
@@ -26,7 +26,7 @@ def command(call: Invocation, request: str, value: str | None) -> None:
     """Answer what a run waits for.
 
     A text, or JSON where something else is asked for. Without VALUE it shows what is asked, and asks again until the
-    answer fits. Behind a checkpoint a new run carries on; `resume` drives it.
+    answer fits. Behind a checkpoint a new run carries on: by itself where a host lives, else `resume` drives it.
     """
     with reading(call) as store:
         asked, is_open = _named(call, store, request)
@@ -35,25 +35,28 @@ def command(call: Invocation, request: str, value: str | None) -> None:
         raise Refused.usage("There is no VALUE, and nobody to ask at a terminal.", hint)
     with reading(call) as store:
         question = next((each for each in store.requests() if each.request_id == asked), None)
-    answered = asyncio.run(_answer(call, asked, question, value))
+    answered, driven = _answer(call, asked, question, value)
     with reading(call) as store:
         status = store.status(answered.run_id)
     if call.out.for_machines:
         call.out.document(
             {
                 "action": "answer",
-                "request_id": answered.request_id,
+                "request_id": asked,
                 "run_id": answered.run_id,
                 "workflow": status.workflow,
-                "result": "adopted" if answered.adopted else "applied",
+                "result": answered.result,
                 "status": status.status,
             }
         )
         return
     from runwright.cli.rendering.statuses import next_lines
 
-    call.out.say(f"Accepted{' before' if answered.adopted else ''}. Run {answered.run_id} goes on behind it.")
-    call.out.say(*next_lines(status.next[:1]))
+    call.out.say(
+        f"Accepted{' before' if answered.result == 'adopted' else ''}. Run {answered.run_id} goes on behind it."
+    )
+    if not driven:
+        call.out.say(*next_lines(status.next[:1]))
 
 
 def _named(call: Invocation, store: "Reader", text: str) -> tuple[str, bool]:
@@ -88,30 +91,21 @@ def _named(call: Invocation, store: "Reader", text: str) -> tuple[str, bool]:
     raise Refused.usage(f"Run {run_id} waits for several answers: {lines}.", "Name one of them.", code="ambiguous_id")
 
 
-async def _answer(call: Invocation, asked: str, question: "Request | None", value: str | None) -> "Answered":
-    from runwright.cli.holding import refuse_held
-    from runwright.engine.embedded.async_engine import AsyncEngine
-    from runwright.eventstore.errors import StoreInUse
-
-    try:
-        opened = AsyncEngine.open(
-            call.home, client="cli", user=user_folder(), unsafe_filesystem=call.flags.unsafe_filesystem
-        )
-        async with opened as engine:
-            schema = {} if question is None else question.schema
-            if value is not None or question is None:
-                return await engine.answer(asked, read_answer(value or "", schema), drive=False)
-            _show(call, question)
-            while True:
-                try:
-                    return await engine.answer(asked, read_answer(_ask(), schema), drive=False)
-                except Exception as error:
-                    failure = failure_of(error)
-                    if failure is None or failure.code != "input_invalid":
-                        raise
-                    call.out.fail(failure)
-    except StoreInUse as error:
-        refuse_held(error)
+def _answer(call: Invocation, asked: str, question: "Request | None", value: str | None) -> tuple[Change, bool]:
+    """Have the answer accepted; and whether what goes on behind it is driven by somebody."""
+    with changing(call) as changes:
+        schema = {} if question is None else question.schema
+        if value is not None or question is None:
+            return changes.answer(asked, read_answer(value or "", schema)), changes.drives
+        _show(call, question)
+        while True:
+            try:
+                return changes.answer(asked, read_answer(_ask(), schema)), changes.drives
+            except Exception as error:
+                failure = failure_of(error)
+                if failure is None or failure.code != "input_invalid":
+                    raise
+                call.out.fail(failure)
 
 
 def _show(call: Invocation, question: "Request") -> None:

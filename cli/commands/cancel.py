@@ -15,9 +15,8 @@ from runwright.cli.invocation import Invocation
 def command(call: Invocation, runs: Sequence[str], reason: str) -> int:
     """End runs now, for good.
 
-    For runs that no process is driving, whatever state they are in.
+    Whatever they are doing: what is at work is stopped.
     """
     from runwright.cli.steering import steer
-    from runwright.engine.commands.client import CancelRun
 
-    return steer(call, "cancel", runs, lambda run_id: CancelRun(run_id=run_id, reason=reason))
+    return steer(call, "cancel", runs, lambda changes, run_id: changes.cancel(run_id, reason=reason))

@@ -118,19 +118,21 @@ def export(call: Invocation, run: str | None, form: str, with_values: bool, targ
 @takes_store
 def redact(call: Invocation, run: str, reason: str | None, dry_run: bool) -> None:
     """Erase the private values of an ended run, with all its continuations and restarts; its facts stay."""
-    from runwright.cli.holding import holding
+    from runwright.cli.changes import Erased
+    from runwright.cli.changing import changing
     from runwright.cli.references import find_run
-    from runwright.engine.embedded.redacting import plan_redaction, redact_tree
+    from runwright.engine.embedded.redacting import plan_redaction
 
     words = (reason or "").strip()
     if not words and not dry_run:
         raise Refused.usage("--reason is missing, or empty.", "Say why; it stays in the log.")
     with reading(call) as store:
         run_id = find_run(call, store, run)
-        done = plan_redaction(store, run_id)
+        plan = plan_redaction(store, run_id)
+        done = Erased(root=plan.root, runs=tuple(plan.runs), events=plan.events, pending=plan.pending)
     if not dry_run:
-        with holding(call) as holder:
-            done = redact_tree(holder.log, run_id, reason=words, by="client:cli", actor="client:cli")
+        with changing(call) as changes:
+            done = changes.redact(run_id, reason=words)
     if call.out.for_machines:
         facts = {"run_id": run_id, "root": done.root, "runs": list(done.runs), "events": done.events}
         call.out.document({**facts, "pending": done.pending, "dry_run": dry_run})

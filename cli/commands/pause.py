@@ -14,9 +14,8 @@ from runwright.cli.invocation import Invocation
 def command(call: Invocation, runs: Sequence[str]) -> int:
     """Let no further node of a run start.
 
-    For runs that no process is driving. A run that another terminal drives is paused there, with Ctrl-C.
+    A run at work stops behind the step it is at; one that waits is paused at once. `resume` carries it on.
     """
     from runwright.cli.steering import steer
-    from runwright.engine.commands.client import PauseRun
 
-    return steer(call, "pause", runs, lambda run_id: PauseRun(run_id=run_id))
+    return steer(call, "pause", runs, lambda changes, run_id: changes.pause(run_id))

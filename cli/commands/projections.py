@@ -8,7 +8,6 @@ from runwright.cli.command import Family, intent, takes_store
 from runwright.cli.failures import ENDED_BADLY, OK
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
-from runwright.cli.rendering.counting import counted
 
 
 @click.group("projections", cls=Family)
@@ -56,21 +55,16 @@ def rebuild(call: Invocation, names: Sequence[str]) -> None:
 
     The control tables are exchanged at one moment, or not at all; views are emptied and filled.
     """
-    from runwright.cli.holding import holding
+    from runwright.cli.changing import changing
     from runwright.cli.rendering.text import plural
-    from runwright.projections.rebuild import Rebuilt
-    from runwright.projections.rebuild import rebuild as make_anew
 
     control, views = _kinds(names)  # a wrong name changes nothing, not even who held the store last
-    with reading(call) as store:
-        done = Rebuilt(position=store.head().position, rows={})
-    with holding(call) as holder, counted(call.out, "rebuilding") as progress:
-        if control:
-            done = make_anew(holder.log, control, progress=progress)
-        if views:
-            holder.views.rebuild(*views)
+    with reading(call):  # where there is no store, none is made for this
+        pass
+    with changing(call) as changes:
+        done = changes.rebuild(control, views)
     if call.out.for_machines:
-        call.out.document({"position": done.position, "rows": done.rows, "views": views})
+        call.out.document({"position": done.position, "rows": dict(done.rows), "views": views})
         return
     if control:
         call.out.say(f"Made {plural(sum(done.rows.values()), 'row')} anew, as of position {done.position}.")

@@ -1,22 +1,22 @@
 """``runwright resolve``: settle an effect that nobody is sure of."""
 
-import asyncio
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from runwright.cli.changes import Change, Outcome
+from runwright.cli.changing import changing
 from runwright.cli.command import intent, takes_store
 from runwright.cli.failures import Refused
-from runwright.cli.invocation import Invocation, user_folder
+from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
     from runwright.engine.errors import InputInvalid
-    from runwright.engine.results import Adopted, Applied
 
 _EXAMPLE = "It is JSON, so a text stands in two kinds of quotation marks: --result '\"text\"'."
-_OUTCOMES: dict[str, Literal["done", "not_done", "timed_out"]] = {
+_OUTCOMES: dict[str, Outcome] = {
     "done": "done",
     "not-done": "not_done",
     "timed-out": "timed_out",
@@ -43,16 +43,14 @@ def command(call: Invocation, effect: str, outcome: str, result: str | None, rea
     value = None if result is None else _json(result)
     with reading(call) as store:
         effect_id = find_effect(call, store, effect)
-    answer = asyncio.run(_resolve(call, effect_id, outcome, value, reason))
-    from runwright.engine.results import Adopted
-
+    change = _resolve(call, effect_id, outcome, value, reason)
     with reading(call) as store:
         settled = store.effect(effect_id).effect
         status = store.status(settled.run_id)
-    was_so = isinstance(answer, Adopted)
+    was_so = change.result == "adopted"
     if call.out.for_machines:
         facts = {"action": "resolve", "effect": effect_id, "state": settled.state, "run_id": settled.run_id}
-        call.out.document({**facts, "result": "adopted" if was_so else "applied", "status": status.status})
+        call.out.document({**facts, "result": change.result, "status": status.status})
         return
     call.out.say(f"Effect {effect_id[-12:]} is {settled.state}{' (it was so already)' if was_so else ''}.")
     if not status.ended:
@@ -61,22 +59,12 @@ def command(call: Invocation, effect: str, outcome: str, result: str | None, rea
         call.out.say(*next_lines(status.next[:1]))
 
 
-async def _resolve(
-    call: Invocation, effect_id: str, outcome: str, value: Json, reason: str
-) -> "Applied[str] | Adopted[str]":
-    from runwright.cli.holding import refuse_held
-    from runwright.engine.embedded.async_engine import AsyncEngine
+def _resolve(call: Invocation, effect_id: str, outcome: str, value: Json, reason: str) -> Change:
     from runwright.engine.errors import InputInvalid
-    from runwright.eventstore.errors import StoreInUse
 
     try:
-        opened = AsyncEngine.open(
-            call.home, client="cli", user=user_folder(), unsafe_filesystem=call.flags.unsafe_filesystem
-        )
-        async with opened as engine:
-            return await engine.resolve(effect_id, _OUTCOMES[outcome], result=value, reason=reason)
-    except StoreInUse as error:
-        refuse_held(error)
+        with changing(call) as changes:
+            return changes.resolve(effect_id, _OUTCOMES[outcome], result=value, reason=reason)
     except InputInvalid as error:
         raise _unfit(call, effect_id, error, missing=value is None) from None
 

@@ -1,16 +1,19 @@
 """``runwright resume``: carry runs on."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from runwright.cli.agent_specs import build_agents, collect_specs
 from runwright.cli.command import intent, takes_store
+from runwright.cli.hosting import host_if_any
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 
 if TYPE_CHECKING:
+    from runwright.cli.driving import Driven
+    from runwright.engine.client.client import Client
     from runwright.engine.embedded.async_engine import AsyncEngine
     from runwright.engine.reading.reader import Reader
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @click.option("--accept-source", is_flag=True, help="Go on although the workflow's files have changed.")
 @click.option("--agent", "agents", multiple=True, metavar="[NAME=]SPEC", help="Who answers agent nodes, as for `run`.")
-@click.option("--timeout", metavar="T", help="Show it no longer than this; then it stops at its next step, exit 5.")
+@click.option("--timeout", metavar="T", help="Show them no longer than this; exits 5.")
 @click.option("--no-output", is_flag=True, help="Leave the output out.")
 @takes_store
 def command(
@@ -32,10 +35,10 @@ def command(
 ) -> int:
     """Carry runs on and show them until they end.
 
-    Whether they are queued, paused, parked or were interrupted. No finished step runs twice. Ctrl-C works as in `run`.
+    Whether they are queued, paused, parked or were interrupted. No finished step runs twice. The host drives them;
+    where none lives, this process does. Ctrl-C works as in `run`.
     """
     from runwright.cli.bound_agents import bound_agents
-    from runwright.cli.driving import drive
     from runwright.cli.durations import parse_duration
     from runwright.cli.references import find_run
     from runwright.cli.results import report
@@ -43,30 +46,69 @@ def command(
     seconds = None if timeout is None else parse_duration(timeout, "--timeout")
     with reading(call) as store:
         run_ids = list(dict.fromkeys(find_run(call, store, text) for text in runs))
-        call.printed.settle()
         if accept_source:
+            call.printed.settle()
             _show_changes(call, store, run_ids)
-        specs = collect_specs(agents, call.settings, bound_agents(store, run_ids))
-
-    async def begin(engine: "AsyncEngine") -> Sequence[str]:
-        for run_id in run_ids:
-            await resume_one(engine, run_id, accept_source=accept_source)
-        if not call.out.for_machines:
-            call.out.say(*(f"Carrying on {each}" for each in run_ids))
-        return run_ids
-
-    driven = drive(call, build_agents(specs, call.asking), begin, timeout=seconds)
+        asked = bound_agents(store, run_ids)
+    with host_if_any(call) as client:
+        if client is not None:
+            driven = _hosted(call, client, run_ids, agents, accept_source, seconds)
+        else:
+            driven = _inline(call, run_ids, collect_specs(agents, call.settings, asked), accept_source, seconds)
     return report(call, driven, with_output=not no_output)
 
 
-async def resume_one(engine: "AsyncEngine", run_id: str, *, accept_source: bool) -> None:
-    """Drive a run here: one that waits for somebody is resumed, one that goes on by itself is only driven."""
-    status = engine.reader.status(run_id)
-    waits_for_time = status.queue_state == "parked" and status.reason is not None and status.reason.code == "waiting"
-    if waits_for_time and status.status == "waiting" and not status.requests:
-        await engine.drive(run_id)
-    else:
-        await engine.resume(run_id, accept_source=accept_source)
+def _hosted(
+    call: Invocation,
+    client: "Client",
+    run_ids: Sequence[str],
+    agents: Sequence[str],
+    accept_source: bool,
+    seconds: float | None,
+) -> "Driven":
+    """Have the host carry them on, and show them."""
+    from runwright.cli.carrying import heeded_interrupts, show_hosted
+    from runwright.cli.hosted_starts import hosted_agents
+
+    specs = hosted_agents(call, agents)
+    with heeded_interrupts() as interrupts:
+        for run_id in run_ids:
+            if not _waits_for_time(client.run_status(run_id)):
+                client.run_resume(run_id, accept_source=accept_source, agents=specs)
+        _say_carried_on(call, run_ids)
+        return show_hosted(call, client, run_ids, interrupts, timeout=seconds)
+
+
+def _inline(
+    call: Invocation, run_ids: Sequence[str], specs: dict[str, str], accept_source: bool, seconds: float | None
+) -> "Driven":
+    """Carry them on in this process, and show them."""
+    from runwright.cli.driving import drive
+
+    call.printed.settle()  # from here on user code is at work
+
+    async def begin(engine: "AsyncEngine") -> Sequence[str]:
+        for run_id in run_ids:
+            if _waits_for_time(engine.reader.status(run_id).document()):
+                await engine.drive(run_id)
+            else:
+                await engine.resume(run_id, accept_source=accept_source)
+        _say_carried_on(call, run_ids)
+        return run_ids
+
+    return drive(call, build_agents(specs, call.asking), begin, timeout=seconds)
+
+
+def _say_carried_on(call: Invocation, run_ids: Sequence[str]) -> None:
+    if not call.out.for_machines:
+        call.out.say(*(f"Carrying on {each}" for each in run_ids))
+
+
+def _waits_for_time(status: "Mapping[str, Any]") -> bool:
+    """Whether a run goes on by itself when its time has come: then nobody has to resume it."""
+    reason = status["reason"]
+    waits = status["queue_state"] == "parked" and reason is not None and reason["code"] == "waiting"
+    return waits and status["status"] == "waiting" and not status["requests"]
 
 
 def _show_changes(call: Invocation, store: "Reader", run_ids: Sequence[str]) -> None:

@@ -2,20 +2,19 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import rich_click as click
 
 from runwright.cli.command import intent, takes_store
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
-from runwright.cli.launching import check_launch, launch_options
+from runwright.cli.launching import launch_options
 from runwright.cli.sessions import session_option
 
 _KEY = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
-@intent("start", example="runwright start review -s path=. --key nightly-2026-01-31\nrunwright resume @last")
+@intent("start", example="runwright start review -s path=. --key nightly-2026-01-31\nrunwright watch @last")
 @launch_options
 @click.option("--key", metavar="KEY", help="The same KEY with the same start answers with the first one's run.")
 @session_option
@@ -32,29 +31,25 @@ def command(
 ) -> None:
     """Queue a run durably, print its ID and return.
 
-    `resume` drives it.
+    The host drives it; where none lives, one is started in the background.
     """
-    import os
-
-    from runwright.cli.holding import ask, holding
-    from runwright.cli.rendering.endings import queued_lines
-    from runwright.engine.embedded.code import Starting
-    from runwright.engine.embedded.preflight import Surroundings, prepare, queue_command
-    from runwright.engine.identity import new_id
+    from runwright.cli.hosted_starts import HostedStart
+    from runwright.cli.hosting import needed_host
 
     if key is not None and not _KEY.fullmatch(key):
         raise Refused.usage("KEY is up to 128 letters, digits and . _ : -", "Example: --key nightly-2026-01-31")
-    launch = check_launch(call, workflow=workflow, task=task, base=base, fields=fields, agents=agents)
-    surroundings = Surroundings(cwd=Path.cwd(), project=launch.project, pass_env=call.settings.names("pass_env"))
-    wanted = surroundings.wanted(launch.reference, launch.project)
-    kinds = {name: type(agent).__name__ for name, agent in launch.agents.items()}
-    with holding(call) as holder:
-        starting = Starting(wanted=wanted, run_id=new_id(holder.clock.now(), os.urandom), agents=kinds)
-        queued = queue_command(prepare(launch.driven, starting, launch.value, typed=False), starting, session=session)
-        run_id = str(ask(holder, queued, key=key).value)
-    name = launch.driven.program.definition.workflow
+    starting = HostedStart.of(
+        call, workflow=workflow, task=task, base=base, fields=fields, agents=agents, session=session
+    )
+    with needed_host(call) as client:
+        run_id = starting.queue(call, client, key=key)
+        name = str(client.run_status(run_id)["workflow"])
     if call.out.for_machines:
         call.out.document({"action": "start", "workflow": name, "run_id": run_id, "queued": True})
         return
     call.out.data(run_id)
-    call.out.say(*queued_lines(name, run_id, session))
+    if call.out.quiet:
+        return
+    from runwright.cli.rendering.endings import queued_lines
+
+    call.out.say(*queued_lines(name, run_id, session, driven=True))

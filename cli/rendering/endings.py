@@ -34,11 +34,12 @@ def ending_lines(status: "Status", now: int, *, cause: str | None = None) -> lis
     return lines + next_lines(to_type(status))
 
 
-def queued_lines(workflow: str, run_id: str, session: str | None) -> list[RenderableType]:
+def queued_lines(workflow: str, run_id: str, session: str | None, *, driven: bool) -> list[RenderableType]:
     """What a run that was only queued goes on by."""
     if session is not None:
         return [Text(f"{clean(workflow)} is queued. It begins when session {session} next comes to rest.")]
-    return [Text(f"{clean(workflow)} is queued. Drive it with: runwright resume {run_id}")]
+    how = f"Watch it with: runwright watch {run_id}" if driven else f"Drive it with: runwright resume {run_id}"
+    return [Text(f"{clean(workflow)} is queued. {how}")]
 
 
 def telling(cause: str) -> list[str]:

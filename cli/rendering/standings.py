@@ -42,12 +42,11 @@ def standing_lines(picture: RunPicture, now: int, *, width: int, room: int) -> l
 
 
 def _next(standings: Sequence[Standing], row: int, following: Sequence[int | Stretch]) -> str | None:
-    """The place that stands on the next line outside of this one."""
+    """The place that stands on the next line outside of this one, or first in the stretch there."""
     for each in following:
-        if isinstance(each, Stretch):
-            return None
-        if standings[each].place.depth <= standings[row].place.depth:
-            return standings[each].place.path
+        after = standings[each.begin if isinstance(each, Stretch) else each].place
+        if after.depth <= standings[row].place.depth:
+            return after.path
     return None
 
 

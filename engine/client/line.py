@@ -1,5 +1,7 @@
 """One connection to a host, blocking: frames out, envelopes in."""
 
+import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -75,7 +77,9 @@ class Line:
         return found
 
     def close(self) -> None:
-        """Close it; twice does no harm."""
+        """Close it, also while another thread waits for what comes; twice does no harm."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
     def _greet(self) -> Hello:
@@ -106,7 +110,7 @@ class Line:
             try:
                 self._socket.settimeout(timeout)
                 data = self._socket.recv(_CHUNK)
-            except TimeoutError:
+            except (TimeoutError, BlockingIOError):  # the latter where there was no time at all
                 return None
             except OSError:
                 raise Lost("the connection broke") from None

@@ -169,6 +169,7 @@ class Driver:
             await _end_launch(port, began, "environment_missing", "activation_failed", str(lacking))
             return
         with OutputLog(scratch.with_name("output.log")) as log:
+            port.go_on(state)
             await execute(driven.program, state, port, agents=self._agents, clock=self._holder.clock, log=log)
 
     def _read(self, run_id: str, scratch: Path) -> tuple[RunRow, RunState, Conflict | None]:

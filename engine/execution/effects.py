@@ -132,13 +132,13 @@ async def _judge(walk: Walk, visit: Visit, effect: Effect, failure: Failure) -> 
     """Say what a bad end, seen by a living worker, means under the effect's contract."""
     if visit.spec.contract == "observed":
         if outlived(walk.state.run_id):
-            walk.log.line(visit.path, "its time is up; it is observed when the function has returned")
+            walk.log.line(f"{visit.path} WARNING", "its time is up; it is observed when the function has returned")
             await returned(walk.state.run_id)
         end = await _observed(walk, visit, effect, failure)
         assert end is not None
         return end
     if visit.spec.contract == "manual" and not failure.certain:
-        walk.log.line(visit.path, f"nobody can tell whether it happened: {failure.error}")
+        walk.log.line(f"{visit.path} WARNING", f"nobody can tell whether it happened: {failure.error}")
         return _ambiguous(visit, _cause(failure))
     return _failed(visit, failure)
 
@@ -160,7 +160,7 @@ async def _observed(walk: Walk, visit: Visit, effect: Effect, failure: Failure |
     if isinstance(seen, Absent):
         return _free(walk, visit, "absent") if failure is None else _failed(visit, failure)
     reason = seen.reason if isinstance(seen, Unclear) else f"observe returned {type(seen).__name__}"
-    walk.log.line(visit.path, f"the observation is unclear: {reason}")
+    walk.log.line(f"{visit.path} WARNING", f"the observation is unclear: {reason}")
     return _ambiguous(visit, "unclear")
 
 

@@ -23,8 +23,11 @@ from runwright.engine.execution.following import follow, follow_mount, routed
 from runwright.engine.execution.port import NodeState, Port, RunState
 from runwright.engine.execution.runners.action import run_action
 from runwright.engine.execution.runners.agent import run_agent
+from runwright.engine.execution.runners.asking import ask_session
 from runwright.engine.execution.runners.checkpoint import run_checkpoint
 from runwright.engine.execution.runners.compute import run_compute
+from runwright.engine.execution.runners.decision import run_decision
+from runwright.engine.execution.runners.notify import run_notify
 from runwright.engine.execution.runners.shell import run_shell
 from runwright.engine.execution.runners.wait import run_wait
 from runwright.engine.execution.visit import Ended, Parked, Visit
@@ -48,6 +51,9 @@ _RUNNERS: Mapping[str, Runner] = {
     "checkpoint": run_checkpoint,
     "agent": run_agent,
     "choose": run_agent,
+    "assistant": ask_session,
+    "decision": run_decision,
+    "notify": run_notify,
 }
 
 
@@ -189,7 +195,7 @@ async def _retry(walk: Walk, node: NodeState) -> Visit | End:
 
 def _unfit(walk: Walk, unfit: InputUnfit) -> End:
     """Nothing can be called without the input: a launch fails, and a run that had begun waits for what it lacks."""
-    walk.log.line(unfit.mount, trace(unfit.__cause__ or unfit))
+    walk.log.line(f"{unfit.mount} ERROR", trace(unfit.__cause__ or unfit))
     if isinstance(walk.state.command, Start | Restart) and walk.unheard:
         walk.forget()
         fail = FailRun(outcome="failed", code="input_invalid", phase="load", message=cut(unfit.message, MAX_MESSAGE))

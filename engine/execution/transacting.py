@@ -17,6 +17,7 @@ from runwright.engine.commands.worker import (
     WorkerTransition,
 )
 from runwright.engine.execution.bridge import LoopBridge
+from runwright.engine.execution.port import RunState
 from runwright.engine.execution.updates import UpdateBuffer
 from runwright.engine.results import Adopted, Applied, Result
 from runwright.engine.tasks import own_task
@@ -89,6 +90,12 @@ class TransactingPort:
             await self._park_instead([*updates, *ordered[:cut]])
         results = await self._send([*updates, *ordered])
         return results[len(updates) :]
+
+    def go_on(self, state: RunState) -> None:
+        """Learn which attempt is open already, so that what it reports is written, too."""
+        node = None if state.node is None else state.nodes.get(state.node)
+        if node is not None and node.open:
+            self._open = (node.path, node.visits, node.attempt)
 
     def update(self, path: str, visit: int, attempt: int, key: str, update: Json) -> None:
         """Hand over a progress update; never blocks, never raises."""

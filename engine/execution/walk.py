@@ -197,6 +197,7 @@ class Walk:
             number=node.visits,
             attempt=node.attempt,
             deadline=node.deadline,
+            limit=self.definition.nodes[node.path].timeout_us,
             effect=self.effect,
             context=build_context(
                 self.program,
@@ -212,7 +213,8 @@ class Walk:
         )
 
     def limit(self, visit: Visit, us: int | None) -> None:
-        """Give an attempt the limit that its node's function worked out."""
+        """Give an attempt a limit of its own: what its node's function worked out, or none."""
+        visit.limit = us
         visit.deadline = None if us is None else self.port.now() + us
         self.nodes[visit.path] = revised(self.nodes[visit.path], deadline=visit.deadline)
         visit.context = self._visit(self.nodes[visit.path]).context
@@ -270,5 +272,5 @@ class Walk:
         self, path: str, declared: Declaration | None, error: Exception, secrets: Iterable[str] = ()
     ) -> NodeFailure:
         failure = classify(error, declared, secrets)
-        self.log.line(path, failure.error if isinstance(error, OutOfTime | OSError) else trace(error))
+        self.log.line(f"{path} ERROR", failure.error if isinstance(error, OutOfTime | OSError) else trace(error))
         return NodeFailure(failure)

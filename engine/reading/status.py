@@ -171,6 +171,11 @@ class Status:
         return self._standing.held_back
 
     @property
+    def eligible(self) -> bool:
+        """Whether it may be carried on now, whatever it was parked for."""
+        return self._standing.eligible
+
+    @property
     def resting_until(self) -> datetime | None:
         """When the time is over that the run stands still for; ``None`` where it waits for none."""
         return moment_or_none(self._standing.due)

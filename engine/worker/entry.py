@@ -97,7 +97,7 @@ class _Worker:
         except StoreError as error:
             return "crashed", f"it could not say what it did ({error.code})"
         except Exception as error:  # noqa: BLE001 - whatever it is, the host has to hear of it
-            log.line(NOBODY, f"stopped by {type(error).__name__}")
+            log.line(f"{NOBODY} ERROR", f"stopped by {type(error).__name__}")
             return "crashed", f"it raised {type(error).__name__}"
 
     # --- loading ----------------------------------------------------------------------------------------------
@@ -138,6 +138,7 @@ class _Worker:
         # Ended by the host: what it started is ended in good order, as long as the host's patience lasts.
         loop.add_signal_handler(signal.SIGTERM, task.cancel)
         port = self._port()
+        port.go_on(state)
         try:
             return await execute(
                 loaded.program,
@@ -167,5 +168,5 @@ class _Worker:
             try:
                 agents[name] = agent_of(spec, gate)
             except SpecUnusable as error:
-                log.line(NOBODY, f"the executor {name} is not there: {error}")
+                log.line(f"{NOBODY} ERROR", f"the executor {name} is not there: {error}")
         return agents

@@ -86,6 +86,7 @@ class Standing:
         turn_open: Whether a connected coordinator has a turn of it open.
         presentation: State and time of telling people how it ended, or ``None`` before.
         held_back: Whether it waits for its session to come to rest.
+        eligible: Whether it may be carried on now, whatever it was parked for.
         revision: The version of its stream.
         position: The position that all this was read at.
     """
@@ -104,6 +105,7 @@ class Standing:
     turn_open: bool = False
     presentation: tuple[str, int] | None = None
     held_back: bool = False
+    eligible: bool = False
     revision: int
     position: int
 
@@ -147,6 +149,7 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
         ready=bool(rows.find(WORKERS, run_id=run_id, state="ready")),
         turn_open=turn_open or _turn_open(rows, run),
         presentation=None if terminal is None else _told(rows, terminal),
+        eligible=queue.eligible,
         held_back=run.session is not None and queue.state == "queued" and not queue.eligible,
         revision=revision,
         position=position,

@@ -35,9 +35,13 @@ def project(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 @pytest.fixture
-def cli(project: Path, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+def cli(
+    project: Path, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[CommandLine]:
     """The command line in this process."""
-    return CommandLine(project, home, capsys, monkeypatch)
+    made = CommandLine(project, home, capsys, monkeypatch)
+    yield made
+    made.stop_host()
 
 
 @pytest.fixture

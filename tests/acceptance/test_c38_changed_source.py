@@ -15,7 +15,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_c38_any_changed_byte_is_refused_until_accepted(cli: CommandLine, change: str) -> None:
     """C38: both digests and the file are named, no event of the run is written; put back or accepted, it goes on."""
-    cli("run", "world.py:contracts", "-s", "mode=doubtful", code=5)
+    cli("run", "--inline", "world.py:contracts", "-s", "mode=doubtful", code=5)
     run_id = cli.run_id()
     (effect,) = cli("effects", run_id, "--json").document["items"]
     cli("resolve", effect["effect"], "done", "--result", '"it was there"', "--reason", "looked")
@@ -59,7 +59,7 @@ def test_c38_a_run_that_waits_for_an_answer_can_take_a_change(cli: CommandLine) 
     """C38: an answer is refused and not used up while the files differ; accepted, the run waits on and takes it."""
     file = cli.project / "gate.py"
     file.write_text(GATE)
-    cli("run", "gate.py", code=5)
+    cli("run", "--inline", "gate.py", code=5)
     run_id = cli.run_id()
     file.write_text(GATE + "# a comment\n")
     assert cli("answer", run_id, '"yes"', "--json", code=3).document["error"]["code"] == "source_changed"

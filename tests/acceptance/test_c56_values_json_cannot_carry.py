@@ -54,7 +54,7 @@ def check_every_payload(engine: Engine) -> None:
 )
 def test_c56_c61_a_node_that_cannot_store_its_end_fails(cli: CommandLine, mode: str, code: str, said: str) -> None:
     """C56, C61: the node fails with a stable code, the path and the original type, readable after reopening."""
-    status = cli("run", ODD, "-s", f"mode={mode}", "--json", code=1).document
+    status = cli("run", "--inline", ODD, "-s", f"mode={mode}", "--json", code=1).document
     assert (status["status"], status["error"]["code"]) == ("failed", code)
     with Engine.open(cli.home) as engine:
         (end,) = [each.event for each in engine.events(status["run_id"], types=["node.finished"])]
@@ -86,7 +86,7 @@ def test_c56_inputs_are_refused_where_they_are_given(cli: CommandLine) -> None:
         '{"mode": 1e400}',
         '{"mode": "\\ud800"}',
     ):
-        assert cli("run", ODD, "-i", text, "--json", code=2).document["error"]["code"] == "input_invalid"
+        assert cli("run", "--inline", ODD, "-i", text, "--json", code=2).document["error"]["code"] == "input_invalid"
 
 
 def test_c56_effects_refuse_them_in_requests_and_results(home: Path) -> None:

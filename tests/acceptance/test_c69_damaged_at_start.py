@@ -41,7 +41,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], set[str]]] = {
 def test_c69_a_damaged_file_is_told_apart_and_left_alone(cli: CommandLine, name: str) -> None:
     """C69: exit 4, few lines, the file and the next step named; `log verify` still says what can be read."""
     for _ in range(3):
-        cli("run", "world.py:rounds")
+        cli("run", "--inline", "world.py:rounds")
     damage, codes = DAMAGES[name]
     damage(cli.home / "log.sqlite")
     before = contents(cli.home)

@@ -34,12 +34,12 @@ def test_c71_it_is_refused_by_name_and_never_a_wal_in_silence(
     if existing:
         with monkeypatch.context() as local:
             local.setattr(filesystem.check, "__defaults__", (Path("/proc/self/mountinfo"),))
-            cli("run", "world.py:four")
-    failure = cli("run", "world.py:four", "--json", code=4).document["error"]
+            cli("run", "--inline", "world.py:four")
+    failure = cli("run", "--inline", "world.py:four", "--json", code=4).document["error"]
     assert failure["code"] == "unsafe_filesystem"
     assert "fuse.sshfs" in failure["message"]
     assert "--unsafe-filesystem" in failure["hint"]
-    assert cli("run", "world.py:four", "--unsafe-filesystem", "-q").out != ""
+    assert cli("run", "--inline", "world.py:four", "--unsafe-filesystem", "-q").out != ""
     assert (cli.home / "log.sqlite").read_bytes()[18:20] == b"\1\1"
     assert not (cli.home / "log.sqlite-wal").exists()
     facts = cli("store", "status", "--json").document

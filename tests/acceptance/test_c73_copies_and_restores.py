@@ -44,14 +44,14 @@ def test_c73_a_backup_beside_a_writer_is_whole(cli: CommandLine, tmp_path: Path)
     refused = cli("start", "world.py:four", "--home", str(elsewhere), "--json", code=4).document["error"]
     assert refused["code"] == "store_readonly"
     cli("store", "adopt", "--home", str(elsewhere))
-    cli("run", "world.py:four", "--home", str(elsewhere))
+    cli("run", "--inline", "world.py:four", "--home", str(elsewhere))
     check_sound(elsewhere)
 
 
 @pytest.mark.parametrize("mixed", ["an older file under the WAL", "only the main file"])
 def test_c73_files_that_do_not_belong_together_are_not_merged(cli: CommandLine, tmp_path: Path, mixed: str) -> None:
     """C73: an older file under a WAL that was left, and a copy without its WAL: refused or read-only, never merged."""
-    cli("run", "world.py:four")
+    cli("run", "--inline", "world.py:four")
     shutil.copy(cli.home / "log.sqlite", tmp_path / "older.sqlite")
     assert drive(cli.home, cli.project, CONTRACTS, {"mode": "repeatable", "die": ["repeatable 1"]}) == KILLED
     assert (cli.home / "log.sqlite-wal").stat().st_size > 0

@@ -19,7 +19,7 @@ COMMANDS = (
 
 def test_c77_every_command_refuses_a_newer_store(cli: CommandLine) -> None:
     """C77: both versions and the path are named, and no file changes."""
-    cli("run", "world.py:four")
+    cli("run", "--inline", "world.py:four")
     with closing(sqlite3.connect(cli.home / "log.sqlite", isolation_level=None)) as shell:
         shell.execute("PRAGMA user_version=2")
         shell.execute("PRAGMA journal_mode=DELETE")
@@ -41,7 +41,7 @@ def test_c77_every_command_refuses_a_newer_store(cli: CommandLine) -> None:
 
 def test_c77_an_unknown_event_is_never_skipped(cli: CommandLine) -> None:
     """C77: the chain still verifies; what has to understand the event says which one, at which position."""
-    cli("run", "world.py:four")
+    cli("run", "--inline", "world.py:four")
     run_id = cli.run_id()
     position = append_unknown(cli.home, f"run/{run_id}", "run.teleported")
     cli("log", "verify")

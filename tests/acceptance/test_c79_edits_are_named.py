@@ -50,7 +50,7 @@ EDITS: dict[str, tuple[list[str], int, set[str]]] = {
 @pytest.mark.parametrize("edit", EDITS)
 def test_c79_an_edit_behind_the_triggers_is_named(cli: CommandLine, edit: str) -> None:
     """C79: the clean store and its earlier export hold; the edited one and a later export do not, at that position."""
-    cli("run", "world.py:four")
+    cli("run", "--inline", "world.py:four")
     cli("log", "verify")
     kept = cli("log", "head").out.strip()
     cli("log", "export", "--with-values", "-o", "before.jsonl")
@@ -73,8 +73,8 @@ def test_c79_an_edit_behind_the_triggers_is_named(cli: CommandLine, edit: str) -
 
 def test_c79_an_export_is_the_log_and_shows_every_damage(cli: CommandLine, tmp_path: Path) -> None:
     """C79: imported elsewhere the heads are equal; a changed byte, a dropped, swapped or cut line is named."""
-    cli("run", "world.py:four")
-    cli("run", "world.py:contracts", "-s", "mode=doubtful", code=5)
+    cli("run", "--inline", "world.py:four")
+    cli("run", "--inline", "world.py:contracts", "-s", "mode=doubtful", code=5)
     head = cli("log", "head").out
     cli("log", "export", "--with-values", "-o", "a.jsonl")
     cli("log", "verify", "a.jsonl")

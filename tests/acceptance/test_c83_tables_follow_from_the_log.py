@@ -22,14 +22,14 @@ from support.sound import check_sound
 def mixed_runs(cli: CommandLine) -> None:
     """Leave runs in many states behind, some of them by a kill."""
     for mode, code in (("repeatable", 0), ("failing", 1), ("doubtful", 5), ("doubtful", 5)):
-        cli("run", "world.py:contracts", "-s", f"mode={mode}", code=code)
+        cli("run", "--inline", "world.py:contracts", "-s", f"mode={mode}", code=code)
     cli("cancel", "@last")
     for number, death in enumerate(("notify 2", "poll 3")):
         assert drive(cli.home, cli.project, "world.py:rounds", {"die": [death]}, f"k{number}") == KILLED
     cli("resume", "@last")
-    cli("run", "world.py:odd", "-s", "mode=nan", code=1)
-    cli("start", "world.py:four")
-    cli("start", "world.py:four")
+    cli("run", "--inline", "world.py:odd", "-s", "mode=nan", code=1)
+    cli.queue("world.py:four")
+    cli.queue("world.py:four")
     cli("cancel", "@last")
 
 
@@ -65,7 +65,7 @@ def test_c83_rebuilt_tables_equal_the_live_ones(cli: CommandLine) -> None:
 
 def test_c83_an_edited_a_deleted_and_a_false_row_are_found_and_mended(cli: CommandLine) -> None:
     """C83: verify exits 1 and names row, field and both values; rebuild mends it."""
-    cli("run", "world.py:four")
+    cli("run", "--inline", "world.py:four")
     run_id = cli.run_id()
     with closing(sqlite3.connect(cli.home / "log.sqlite", isolation_level=None)) as shell:
         shell.execute("UPDATE runs SET steps = 7")

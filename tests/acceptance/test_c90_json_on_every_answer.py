@@ -31,13 +31,13 @@ holder.close()
 def waiting(cli: CommandLine) -> str:
     """A run whose effect waits for an operator."""
     Path("doubt.py").write_text(FLOW)
-    cli("run", "doubt.py", code=5)
+    cli("run", "--inline", "doubt.py", code=5)
     return cli.run_id()
 
 
 def test_c90_each_class_of_failure_has_its_code_and_exit(cli: CommandLine, waiting: str) -> None:
     """Success, unknown ID, bad value, missing store, conflict, recovery required: one object on stdout each time."""
-    queued = cli("start", "doubt.py", "--json").document["run_id"]
+    queued = cli.queue("doubt.py")
     asked = (
         (("status", waiting), 0, None),
         (("status", "zzzz"), 2, "not_found"),

@@ -26,7 +26,7 @@ def test_c92_private_from_the_first_instant(cli: CommandLine, umask: None) -> No
     watcher = threading.Thread(target=look)
     watcher.start()
     try:
-        cli("run", "world.py:contracts", "-s", "mode=repeatable")
+        cli("run", "--inline", "world.py:contracts", "-s", "mode=repeatable")
         cli("store", "backup", "copy.sqlite")
     finally:
         done.set()
@@ -47,7 +47,7 @@ def test_c92_private_from_the_first_instant(cli: CommandLine, umask: None) -> No
 @pytest.mark.parametrize("how", ["mode", "link", "file"])
 def test_c92_what_others_could_enter_is_refused(cli: CommandLine, tmp_path: Path, how: str) -> None:
     """C92: a state directory that others may enter, or that is reached through a link, is refused by name."""
-    cli("start", "world.py:four")
+    cli.queue("world.py:four")
     if how == "mode":
         cli.home.chmod(0o755)
     elif how == "file":

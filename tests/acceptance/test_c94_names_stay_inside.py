@@ -31,7 +31,7 @@ def test_c94_runs_nodes_and_effects_are_names_only(cli: CommandLine) -> None:
         "from runwright import Context, Workflow\ntiny = Workflow('tiny')\n"
         "@tiny.compute\ndef only(ctx: Context) -> int:\n    return 1\ntiny.entry(only)\n"
     )
-    cli("run", "tiny.py")
+    cli("run", "--inline", "tiny.py")
     run = cli.run_id()
     for name in OUTSIDE:
         for line in (
@@ -57,7 +57,7 @@ def test_c94_exports_and_backups_do_not_land_in_the_store(cli: CommandLine) -> N
         "from runwright import Context, Workflow\ntiny = Workflow('tiny')\n"
         "@tiny.compute\ndef only(ctx: Context) -> int:\n    return 1\ntiny.entry(only)\n"
     )
-    cli("run", "tiny.py")
+    cli("run", "--inline", "tiny.py")
     head = cli("log", "head").out
     for name in ("log.sqlite", "store.id", "runs/../host.lock", "./views.sqlite"):
         cli("log", "export", "-o", str(cli.home / name), code=2)

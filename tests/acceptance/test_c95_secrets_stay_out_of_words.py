@@ -28,7 +28,7 @@ def test_c95_no_surface_shows_the_secret(cli: CommandLine, monkeypatch: pytest.M
     """Every list, status, event, export without values and failure names node and code, and never the marker."""
     monkeypatch.setenv("API_TOKEN", MARKER)
     Path("leaky.py").write_text(FLOW)
-    failed = cli("run", "leaky.py", "-i", f'{{"note": "{MARKER}"}}', code=1)
+    failed = cli("run", "--inline", "leaky.py", "-i", f'{{"note": "{MARKER}"}}', code=1)
     assert "after" in failed.err
     assert MARKER not in failed.out + failed.err
     run = cli.run_id()
@@ -43,5 +43,5 @@ def test_c95_no_surface_shows_the_secret(cli: CommandLine, monkeypatch: pytest.M
     for form in ("native", "cloudevents", "csv"):
         assert MARKER not in cli("log", "export", "--format", form).out
     for bad in (("-i", f'["{MARKER}"'), ("-s", MARKER)):
-        answer = cli("run", "leaky.py", *bad, code=2)
+        answer = cli("run", "--inline", "leaky.py", *bad, code=2)
         assert MARKER not in answer.out + answer.err

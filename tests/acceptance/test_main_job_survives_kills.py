@@ -37,7 +37,7 @@ def repository(tmp_path: Path) -> Path:
 def test_the_main_job_completes_however_often_it_is_killed(cli: CommandLine, repository: Path) -> None:
     """Each time the resumed run ends with the same report, and no finished node ran twice."""
     shutil.copy(EXAMPLE, cli.project / "repo_report.py")
-    line = ["run", "repo_report.py", "-s", f"path={repository}", "--json"]
+    line = ["run", "--inline", "repo_report.py", "-s", f"path={repository}", "--json"]
     program = [sys.executable, "-m", "runwright.cli.main", *line]
     started = time.monotonic()
     whole = subprocess.run(program, capture_output=True, text=True, check=True)

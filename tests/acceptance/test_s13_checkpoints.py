@@ -16,7 +16,7 @@ YES, NO = '{"word": "yes"}', '{"word": "no"}'
 
 def ask(cli: CommandLine, workflow: str = "asking.py:asking") -> tuple[str, str]:
     """Run up to the checkpoint; the run and its request."""
-    assert cli("run", workflow, "--json", code=5).document["status"] == "waiting"
+    assert cli("run", "--inline", workflow, "--json", code=5).document["status"] == "waiting"
     run_id = cli.run_id()
     (request,) = cli("requests", run_id, "--json").document["items"]
     return run_id, request["request_id"]

@@ -27,8 +27,8 @@ def test_s31_a_fresh_store_is_owner_only_and_laid_out_exactly(cli: CommandLine, 
     Path("tiny.py").write_text(FLOW)
     before = os.umask(umask)
     try:
-        cli("run", "tiny.py")
-        cli("run", "tiny.py")
+        cli("run", "--inline", "tiny.py")
+        cli("run", "--inline", "tiny.py")
     finally:
         os.umask(before)
     assert stat.S_IMODE(cli.home.stat().st_mode) == 0o700

@@ -51,7 +51,7 @@ def bytes_of(folder: Path) -> dict[str, str]:
 def test_s32_another_layout_is_refused_untouched(cli: CommandLine, change: Change) -> None:
     """Every command that needs the tables refuses with the way on; no byte changes; a store moved aside is replaced."""
     Path("tiny.py").write_text(FLOW)
-    cli("run", "tiny.py")
+    cli("run", "--inline", "tiny.py")
     run = cli.run_id()
     evidence = cli.home / "runs" / run / "scratch" / "evidence.txt"
     evidence.write_text("kept")
@@ -84,4 +84,4 @@ def test_s32_another_layout_is_refused_untouched(cli: CommandLine, change: Chang
     cli("store", "adopt")
     assert cli("output", run).out == "done\n"
     assert (cli.home.with_name("aside") / "runs" / run / "scratch" / "evidence.txt").read_text() == "kept"
-    cli("run", "tiny.py")
+    cli("run", "--inline", "tiny.py")

@@ -25,7 +25,7 @@ def test_s34_a_run_killed_in_its_third_node_is_resumed_there(cli: CommandLine) -
 
 def test_s34_a_queued_run_begins_at_its_first_node(cli: CommandLine) -> None:
     """S34: `start` runs nothing; what drives it begins at the first node."""
-    run_id = cli("start", "world.py:four").out.strip()
+    run_id = cli.queue("world.py:four")
     assert ledger(cli.project) == {}
     assert cli("resume", run_id, "--json").document["run_id"] == run_id
     assert ledger(cli.project) == {"first 1": 1, "second 1": 1, "third 1": 1, "fourth 1": 1}
@@ -33,7 +33,7 @@ def test_s34_a_queued_run_begins_at_its_first_node(cli: CommandLine) -> None:
 
 def test_s34_a_command_that_does_not_fit_the_state_changes_nothing(cli: CommandLine) -> None:
     """S34: resuming what has ended is refused with how it ended, before any workflow code is loaded."""
-    cli("run", "world.py:four")
+    cli("run", "--inline", "world.py:four")
     head = cli("log", "head").out
     (cli.project / "world.py").write_text("raise SystemExit('this must not be loaded')\n")
     failure = cli("resume", "@last", "--json", code=3).document["error"]

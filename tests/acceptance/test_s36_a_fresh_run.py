@@ -7,10 +7,13 @@ from support.sound import check_sound
 
 def test_s36_a_corrected_start_takes_nothing_over(cli: CommandLine) -> None:
     """S36: from node 1, with no step, output, result or effect of the failed run, which does not change."""
-    assert cli("run", "world.py:contracts", "-s", "mode=failing", "--json", code=1).document["status"] == "failed"
+    assert (
+        cli("run", "--inline", "world.py:contracts", "-s", "mode=failing", "--json", code=1).document["status"]
+        == "failed"
+    )
     failed = cli.run_id()
     before = cli("replay", failed, "--json").document["rows"]
-    second = cli("run", "world.py:contracts", "-s", "mode=repeatable", "--json").document
+    second = cli("run", "--inline", "world.py:contracts", "-s", "mode=repeatable", "--json").document
     assert second["run_id"] != failed
     assert (second["root_run_id"], second["parent_run_id"], second["restart_number"]) == (second["run_id"], None, 0)
     assert second["steps"]["used"] == 2

@@ -54,7 +54,10 @@ def test_c22_a_manual_effect_waits_for_a_person(cli: CommandLine, happened: bool
 
 def test_s42_a_normal_error_is_a_rejection(cli: CommandLine) -> None:
     """S42: what fails in a way that everybody understands is rejected at once, and nothing is left to settle."""
-    assert cli("run", CONTRACTS, "-s", "mode=failing", "--json", code=1).document["error"]["code"] == "node_failed"
+    assert (
+        cli("run", "--inline", CONTRACTS, "-s", "mode=failing", "--json", code=1).document["error"]["code"]
+        == "node_failed"
+    )
     found = effect(cli)
     assert (found["state"], found["code"]) == ("rejected", "node_failed")
     assert ledger(cli.project)["failing 1"] == 1

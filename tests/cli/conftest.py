@@ -1,6 +1,7 @@
 """A command line in this process: its own home, project and configuration, nothing of the machine's."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ FLOWS = Path(__file__).parent / "flows"
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[CommandLine]:
     """A command line with the sample workflow in its project."""
     project, home = tmp_path / "project", tmp_path / "home"
     (project / ".runwright" / "workflows").mkdir(parents=True)
@@ -22,4 +23,6 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("HOME", str(tmp_path / "person"))
     monkeypatch.chdir(project)
-    return CommandLine(project, home, capsys, monkeypatch)
+    made = CommandLine(project, home, capsys, monkeypatch)
+    yield made
+    made.stop_host()

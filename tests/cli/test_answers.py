@@ -15,10 +15,12 @@ ESCAPES = "\x1b]0;evil\x07\x1b[2J\x9b31m"
 #: Every line is a mistake; none of them may change anything.
 MISTAKES: tuple[tuple[str, ...], ...] = (
     ("nonsense",), ("run",), ("run", ""), ("run", "a/../../b"), ("run", "/abs/../x.py"), ("run", '\x00'),
-    ("run", "x" * 5000), ("run", "%2e%2e/x.py"), ("run", '..\\x.py'), ("run", "sample", "greet", "extra"),
-    ("run", "sample"), ("run", "sample", "-i", "NaN"), ("run", "sample", "-i", '{"a": 1e400}'),
-    ("run", "sample", "-i", "@/nowhere"), ("run", "sample", "-i", '"text"'), ("run", "sample", "-i", "[1]"),
-    ("run", "sample", "t", "--agent", "acp:x"), ("run", "sample", "t", "--timeout", "soon"),
+    ("run", "x" * 5000), ("run", "%2e%2e/x.py"), ("run", '..\\x.py'), ("run", "--inline", "sample", "greet", "extra"),
+    ("run", "--inline", "sample"), ("run", "--inline", "sample", "-i", "NaN"),
+    ("run", "--inline", "sample", "-i", '{"a": 1e400}'),
+    ("run", "--inline", "sample", "-i", "@/nowhere"), ("run", "--inline", "sample", "-i", '"text"'),
+    ("run", "--inline", "sample", "-i", "[1]"),
+    ("run", "--inline", "sample", "t", "--agent", "acp:x"), ("run", "--inline", "sample", "t", "--timeout", "soon"),
     ("start", "sample", "t", "--key", "a/b"), ("start", "sample", "t", "--key", ""), ("status", "../x"),
     ("status", "x" * 5000), ("status", '\x1b[31m'), ("show", "zzzz", "../x"), ("logs", "../../etc"),
     ("output", "/abs"), ("effect", "../x"), ("effect", "zz"), ("events", "--after", "-1"),
@@ -52,43 +54,35 @@ MISTAKES: tuple[tuple[str, ...], ...] = (
 
 def test_the_output_comes_last_on_stdout(cli: CommandLine) -> None:
     """Stdout is the output alone; what happened is told on stderr."""
-    answer = cli("run", "sample", "greet")
+    answer = cli("run", "--inline", "sample", "greet")
     assert answer.out == "delivered greet\n"
     assert "deliver" in answer.err
     assert "completed" in answer.err
-    assert cli("run", "sample", "greet", "-q").err == ""
+    assert cli("run", "--inline", "sample", "greet", "-q").err == ""
     assert cli("output", "@last").out == "delivered greet\n"
     assert cli("output", "@last", "plan").out == "[0]\n"
-    assert cli("run", "sample", "greet", "--no-output").out == ""
+    assert cli("run", "--inline", "sample", "greet", "--no-output").out == ""
 
 
 def test_exit_codes_tell_how_a_run_ended(cli: CommandLine) -> None:
     """0 completed, 1 ended badly, 5 waits for somebody; reading exits 0 whatever it reads."""
-    cli("run", "sample", "greet", "-s", "mode=fail", code=1)
+    cli("run", "--inline", "sample", "greet", "-s", "mode=fail", code=1)
     cli("wait", "@last", code=1)
     cli("status", "@last")
-    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
     cli("wait", "@last", "--timeout", "0", code=5)
     cli("wait", "@last", "--until", "waiting")
     cli("resume", "@last", code=3)
-    cli("start", "sample", "greet")
+    cli.queue("sample", "greet")
     cli("wait", "@last", "--timeout", "0", code=5)
     cli("cancel", "@last")
     cli("wait", "@last", code=1)
     cli("runs", "--status", "cancelled")
 
 
-def test_the_same_key_starts_once(cli: CommandLine) -> None:
-    """A repeated start with its key answers with the first run; another start under that key is a conflict."""
-    first = cli("start", "sample", "greet", "--key", "k1").out
-    assert cli("start", "sample", "greet", "--key", "k1").out == first
-    cli("start", "sample", "other", "--key", "k1", code=3)
-    assert len(cli("runs", "--json").document["items"]) == 1
-
-
 def test_an_uncertain_effect_is_settled_and_the_run_goes_on(cli: CommandLine) -> None:
     """The line that `status` prints settles it; `resume` carries the run to its end without calling it again."""
-    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
     line = next(each for each in cli("status").out.splitlines() if "resolve" in each and "done" in each)
     effect = line.split()[2]
     cli("resolve", effect, "done", "--result", "7", "--reason", "looked", code=2)
@@ -99,7 +93,7 @@ def test_an_uncertain_effect_is_settled_and_the_run_goes_on(cli: CommandLine) ->
 
 def test_runs_are_named_by_their_ends(cli: CommandLine) -> None:
     """Full ID, the last four or more characters, @last; fewer, or several that fit, are refused."""
-    first, second = cli("start", "sample", "a").out.strip(), cli("start", "sample", "b").out.strip()
+    first, second = cli.queue("sample", "a"), cli.queue("sample", "b")
     assert cli("status", first[-6:].upper(), "--json").document["run_id"] == first
     assert cli("status", "@last", "--json").document["run_id"] == second
     for text in (first[-3:], "", "*", "%", "____", "@first"):
@@ -116,13 +110,13 @@ def test_a_run_of_this_folder_is_the_last_without_a_project(
         folder.mkdir()
     (flows / "sample.py").write_text((cli.project / ".runwright/workflows/sample.py").read_text())
     monkeypatch.chdir(here)
-    run_id = cli("start", "../flows/sample.py", "a").out.strip()
+    run_id = cli.queue("../flows/sample.py", "a")
     assert cli("status", "@last", "--json").document["run_id"] == run_id
 
 
 def test_bad_input_is_a_sentence(cli: CommandLine) -> None:
     """Every mistake is one sentence with exit 2, in words on stderr or as one document on stdout; nothing changes."""
-    cli("start", "sample", "t")
+    cli.queue("sample", "t")
     head = cli("log", "head").out
     for line in MISTAKES:
         if "--json" not in line:
@@ -138,7 +132,7 @@ def test_bad_input_is_a_sentence(cli: CommandLine) -> None:
 
 def test_a_word_that_no_text_holds_changes_no_run(cli: CommandLine) -> None:
     """Half of a character pair, as a terminal hands on a byte that is no UTF-8: refused by name where it is kept."""
-    cli("start", "sample", "t")
+    cli.queue("sample", "t")
     assert "reason holds half of a character pair" in cli("cancel", "@last", "--reason", "\udcff", code=2).err
     assert cli("status", "@last", "--json").document["status"] == "queued"
     assert cli("runs", "--workflow", "\udcff").err == "No runs.\n"
@@ -146,7 +140,7 @@ def test_a_word_that_no_text_holds_changes_no_run(cli: CommandLine) -> None:
 
 def test_json_is_one_document_whatever_happens(cli: CommandLine) -> None:
     """Success, unknown ID, bad value, missing store, conflict and recovery: one object, one stream, its own code."""
-    run = cli("start", "sample", "t").out.strip()
+    run = cli.queue("sample", "t")
     asked = [
         (("status", run), 0, None),
         (("status", "zzzz"), 2, "not_found"),
@@ -157,14 +151,14 @@ def test_json_is_one_document_whatever_happens(cli: CommandLine) -> None:
     for line, code, name in asked:
         document = cli(*line, "--json", code=code).document
         assert (document.get("error") or {}).get("code") == name
-    cli("run", "sample", "t", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "t", "-s", "mode=doubt", code=5)
     assert cli("resume", "@last", "--json", code=3).document["error"]["code"] == "effect_ambiguous"
 
 
 def test_private_values_stay_out_of_every_answer(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A marker in the input, in the environment and in a failing node shows up in no error, status or list."""
     monkeypatch.setenv("SECRET_TOKEN", SECRET)
-    cli("run", "sample", SECRET, "-s", "mode=fail", code=1)
+    cli("run", "--inline", "sample", SECRET, "-s", "mode=fail", code=1)
     run = cli.run_id()
     lines = [
         ("status",), ("status", run), ("runs",), ("show", run), ("effects",), ("events", run), ("replay", run),
@@ -176,7 +170,10 @@ def test_private_values_stay_out_of_every_answer(cli: CommandLine, monkeypatch: 
                 continue
             answer = cli(*line, *flags)
             assert SECRET not in answer.out + answer.err, line
-    for line in (("run", "sample", "-s", f"count={SECRET}"), ("run", "sample", "-i", f'{{"a": "{SECRET}"')):
+    for line in (
+        ("run", "--inline", "sample", "-s", f"count={SECRET}"),
+        ("run", "--inline", "sample", "-i", f'{{"a": "{SECRET}"'),
+    ):
         answer = cli(*line, code=2)
         assert SECRET not in answer.out + answer.err
 
@@ -190,7 +187,7 @@ def test_control_characters_in_data_never_reach_a_stream_of_talk(cli: CommandLin
         f"def first(ctx: Context) -> str:\n    ctx.update(message={ESCAPES!r})\n    raise ValueError({ESCAPES!r})\n"
         "evil.entry(first)\n"
     )
-    cli("run", "evil.py", code=1)
+    cli("run", "--inline", "evil.py", code=1)
     lines = [
         ("show", "@last"), ("show", "@last", "first", "--values"), ("events", "@last", "--values"), ("status", "@last"),
         ("events", "@last", "--values", "--json"), ("logs", "@last"), ("status", ESCAPES), ("run", ESCAPES),
@@ -202,7 +199,7 @@ def test_control_characters_in_data_never_reach_a_stream_of_talk(cli: CommandLin
 
 def test_lists_page_by_cursor(cli: CommandLine) -> None:
     """`next` is the cursor of the page behind, until there is none."""
-    ids = [cli("start", "sample", str(n)).out.strip() for n in range(5)]
+    ids = [cli.queue("sample", str(n)) for n in range(5)]
     found: list[str] = []
     cursor: tuple[str, ...] = ()
     while True:
@@ -220,7 +217,7 @@ def test_lists_page_by_cursor(cli: CommandLine) -> None:
 
 def test_events_are_the_lines_of_an_export(cli: CommandLine) -> None:
     """`events --jsonl` prints native export lines unchanged, values only where asked for."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     for values in ((), ("--with-values",)):
         exported = cli("log", "export", *values).out.splitlines()[1:]
         assert cli("events", "--jsonl", *(("--values",) if values else ())).out.splitlines() == exported
@@ -228,7 +225,7 @@ def test_events_are_the_lines_of_an_export(cli: CommandLine) -> None:
 
 def test_a_replay_of_an_export_equals_that_of_the_store(cli: CommandLine) -> None:
     """The same run at the same position, rebuilt from the store and from a file."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     run = cli.run_id()
     cli("log", "export", "-o", "all.jsonl")
     cli("log", "export", run, "-o", "part.jsonl")
@@ -250,7 +247,7 @@ def test_settings_decide_where_the_store_is(cli: CommandLine, monkeypatch: pytes
     """Flag, then environment, then the project's file; an unknown key stops every command that needs settings."""
     monkeypatch.delenv("RUNWRIGHT_HOME")
     (cli.project / ".runwright" / "config.toml").write_text('store = "state"\n')
-    cli("start", "sample", "t")
+    cli("run", "--inline", "sample", "t")
     assert (cli.project / "state" / "log.sqlite").exists()
     monkeypatch.setenv("RUNWRIGHT_HOME", str(cli.home))
     assert cli("runs", "--json").document["items"] == []
@@ -268,11 +265,11 @@ def test_an_agent_is_a_command(cli: CommandLine) -> None:
         "def count(ctx: Context) -> str:\n    return 'How many?'\n"
         "ask.entry(count)\n"
     )
-    assert cli("run", "ask.py", "--json", code=2).document["error"]["code"] == "agent_missing"
-    assert cli("run", "ask.py", "--agent", "cmd:sh -c 'cat >/dev/null; echo 42'").out == "42\n"
+    assert cli("run", "--inline", "ask.py", "--json", code=2).document["error"]["code"] == "agent_missing"
+    assert cli("run", "--inline", "ask.py", "--agent", "cmd:sh -c 'cat >/dev/null; echo 42'").out == "42\n"
     cli("config", "default_agent", "cmd:echo 43")
-    assert cli("run", "ask.py").out == "43\n"
-    cli("start", "ask.py")
+    assert cli("run", "--inline", "ask.py").out == "43\n"
+    cli.queue("ask.py", agents=["default"])
     assert cli("resume", "@last").out == "43\n"
 
 
@@ -309,7 +306,7 @@ def test_reading_is_quick_and_light(cli: CommandLine, tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    cli("start", "sample", "t")
+    cli.queue("sample", "t")
     code = (
         "import sys, time; from runwright.cli.main import main; main(['status', '--json'])\n"
         "assert 'textual' not in sys.modules and 'mcp' not in sys.modules\n"

@@ -16,7 +16,7 @@ def edit(cli: CommandLine, *statements: str) -> None:
 
 def test_an_edited_row_is_named_and_mended(cli: CommandLine) -> None:
     """`projections verify` exits 1 and names row, field and both values; `rebuild` mends it."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     run = cli.run_id()
     edit(cli, f"UPDATE runs SET steps = 99 WHERE run_id = '{run}'", "DELETE FROM visits WHERE path = 'plan'")
     answer = cli("projections", "verify", code=1)
@@ -30,7 +30,7 @@ def test_an_edited_row_is_named_and_mended(cli: CommandLine) -> None:
 
 def test_an_edited_event_is_named(cli: CommandLine) -> None:
     """An event changed behind the triggers: `log verify` exits 1 and names its position."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     (trigger,) = [
         each["sql"]
         for each in _rows(cli, "SELECT name AS sql FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%UPDATE%'")
@@ -43,7 +43,7 @@ def test_an_edited_event_is_named(cli: CommandLine) -> None:
 
 def test_a_cut_tail_shows_against_a_kept_head(cli: CommandLine) -> None:
     """An export without its last lines holds by itself, and not against the head that was kept."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     kept = cli("log", "head").out.strip()
     cli("log", "export", "--with-values", "-o", "a.jsonl")
     cli("log", "verify", "a.jsonl", "--head", kept)
@@ -59,7 +59,7 @@ def test_a_cut_tail_shows_against_a_kept_head(cli: CommandLine) -> None:
 
 def test_an_export_never_lands_in_the_store(cli: CommandLine) -> None:
     """A file of the state directory is no target, by any name; an export is owner-only."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     for target in (cli.home / "log.sqlite", cli.home / "x.jsonl", cli.home / "runs" / ".." / "x"):
         cli("log", "export", "-o", str(target), code=2)
     Path("link").symlink_to(cli.home)
@@ -72,7 +72,7 @@ def test_an_export_never_lands_in_the_store(cli: CommandLine) -> None:
 def test_redaction_erases_values_and_keeps_facts(cli: CommandLine) -> None:
     """After `redact` no value of the run is anywhere in the state directory, and its facts still read."""
     marker = "private-marker-of-this-test"
-    cli("run", "sample", marker)
+    cli("run", "--inline", "sample", marker)
     run = cli.run_id()
     cli("log", "redact", run, "--dry-run")
     assert marker in cli("output", run).out
@@ -86,7 +86,7 @@ def test_redaction_erases_values_and_keeps_facts(cli: CommandLine) -> None:
             assert marker.encode() not in file.read_bytes(), file
     assert "hold" in cli("log", "verify").out
     cli("projections", "verify")
-    cli("run", "sample", "x", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "x", "-s", "mode=doubt", code=5)
     cli("log", "redact", "@last", "--reason", "too early", code=3)
 
 
@@ -100,11 +100,11 @@ def _rows(cli: CommandLine, query: str) -> list[dict[str, str]]:
 
 def test_an_adopted_store_says_what_waits_in_it(cli: CommandLine) -> None:
     """Nothing, one run by its ID, or how many; and a folder without a store is named by itself."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     expected = ["No run in it is live.", None, "Its 2 live runs wait for: runwright resume RUN"]
     for number, words in enumerate(expected):
         if number:
-            cli("start", "sample", "greet")
+            cli.queue("sample", "greet")
         cli("log", "export", "--with-values", "-o", f"copy-{number}.jsonl")
         cli("store", "import", f"copy-{number}.jsonl", "--home", f"other-{number}")
         said = cli("store", "adopt", "--home", f"other-{number}").err
@@ -115,19 +115,19 @@ def test_an_adopted_store_says_what_waits_in_it(cli: CommandLine) -> None:
 
 def test_waiting_to_begin_is_no_time_that_a_run_took(cli: CommandLine) -> None:
     """A queued run took none, in the table, in its facts and after the command that left it so."""
-    run_id = cli("start", "sample", "greet", "--session", "s1").out.strip()
+    run_id = cli.queue("sample", "greet", session="s1")
     assert cli("runs").out.splitlines()[-1].split()[-1] == "-"
     assert "so far" not in cli("status", run_id).out
     assert " after " not in cli("resume", run_id, code=5).err
     cli("cancel", run_id)
     assert "took" not in cli("status", run_id).out
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     assert "took" in cli("status", "@last").out
 
 
 def test_the_list_of_projections_reads_well(cli: CommandLine) -> None:
     """Each with what it holds, and its fields below it, indented."""
-    cli("start", "sample", "greet")
+    cli.queue("sample", "greet")
     lines = cli("query").out.splitlines()
     at = lines.index("queue  what may be done with each run now, and why it stands still")
     assert lines[at + 1].startswith("    run_id, session, project, state")

@@ -32,7 +32,7 @@ class Terminal(io.StringIO):
 def test_the_shapes_of_requests_answers_and_restarts(review: CommandLine, tmp_path: Path) -> None:
     """What a program gets from each of them, and what a waiting and a continued run are shown as."""
     check("requests_none", review("requests", "--json").document, tmp_path)
-    check("run_waiting", review("run", "review.py", "--json", code=5).document, tmp_path)
+    check("run_waiting", review("run", "--inline", "review.py", "--json", code=5).document, tmp_path)
     check("requests", review("requests", "@last", "--json").document, tmp_path)
     parent = review.run_id()
     check("answer", review("answer", parent, '{"word": "no"}', "--json").document, tmp_path)
@@ -49,7 +49,7 @@ def test_the_shapes_of_requests_answers_and_restarts(review: CommandLine, tmp_pa
 
 def test_a_review_from_the_first_word_to_the_last(review: CommandLine) -> None:
     """`run` says what to type; `answer` takes the run's name; `wait`, `output` and `resume` follow the chain."""
-    waiting = review("run", "review.py", "-s", "name=X", code=5)
+    waiting = review("run", "--inline", "review.py", "-s", "name=X", code=5)
     assert "runwright answer" in waiting.err
     parent = review.run_id()
     assert "May the draft go out?" in review("requests").out
@@ -72,7 +72,7 @@ def test_an_answer_is_asked_for_at_a_terminal_until_it_fits(
     review: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without VALUE it shows the question and what an answer has to be, and asks again."""
-    review("run", "review.py", code=5)
+    review("run", "--inline", "review.py", code=5)
     assert review("answer", "@last", code=2).err.startswith("error: There is no VALUE")
     typed = Terminal("perhaps\n" + '{"word": "perhaps"}\n' + '{"word": "yes"}\n')
     answer = review.ask
@@ -87,7 +87,7 @@ def test_an_answer_is_asked_for_at_a_terminal_until_it_fits(
 
 def test_an_answer_that_is_given_twice_or_comes_too_late(review: CommandLine) -> None:
     """The same one is adopted; another one names the run that carries on."""
-    review("run", "review.py", code=5)
+    review("run", "--inline", "review.py", code=5)
     request = review("requests", "--json").document["items"][0]["request_id"]
     first = review("answer", request, '{"word": "yes"}', "--json").document
     again = review("answer", request, '{"word": "yes", "note": ""}', "--json").document
@@ -98,7 +98,7 @@ def test_an_answer_that_is_given_twice_or_comes_too_late(review: CommandLine) ->
 
 def test_a_restart_at_a_node_that_there_is_not(review: CommandLine) -> None:
     """A name that the workflow does not have, or that the run never came to, is a wrong name."""
-    review("run", "review.py", code=5)
+    review("run", "--inline", "review.py", code=5)
     parent = review.run_id()
     review("restart", parent, code=3)
     review("cancel", parent)
@@ -112,7 +112,7 @@ def test_a_restart_at_a_node_that_there_is_not(review: CommandLine) -> None:
 def test_a_restart_that_cannot_begin_there_says_where_it_can(cli: CommandLine) -> None:
     """The nodes it may begin at, and for one in a mounted workflow, or the mount itself, what stands around it."""
     shutil.copy(FLOWS / "composed.py", cli.project / "composed.py")
-    cli("run", "composed.py:composed", code=1)
+    cli("run", "--inline", "composed.py:composed", code=1)
     for named, words in (
         ("nope", ("There is no node 'nope'", "The nodes to begin at: prepare, publish.")),
         ("sub", ("'sub' is a mounted workflow", "The nodes to begin at: prepare, publish.")),
@@ -125,7 +125,7 @@ def test_a_restart_that_cannot_begin_there_says_where_it_can(cli: CommandLine) -
 
 def test_a_continued_chain_is_restarted_at_what_came_before_the_answer(review: CommandLine) -> None:
     """Its last run is named; the node stands in the run before it."""
-    review("run", "review.py", "-s", "name=X", code=5)
+    review("run", "--inline", "review.py", "-s", "name=X", code=5)
     review("answer", "@last", '{"word": "no"}')
     child = review.run_id()
     review("resume", child, code=1)
@@ -138,7 +138,7 @@ def test_a_continued_chain_is_restarted_at_what_came_before_the_answer(review: C
 
 def test_a_wrong_answer_speaks_of_the_answer(review: CommandLine) -> None:
     """Where it does not fit, and where one reads what is asked; nothing about the run's input."""
-    review("run", "review.py", code=5)
+    review("run", "--inline", "review.py", code=5)
     for value in ('{"word": "perhaps"}', "{}", "7", '{"word": "yes", "more": 1}'):
         err = " ".join(review("answer", "@last", value, code=2).err.split())
         assert err.startswith("error: The answer does not fit at $")

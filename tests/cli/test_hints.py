@@ -51,8 +51,8 @@ def test_a_slip_of_the_keyboard_is_understood() -> None:
         (("shwo",), "Did you mean show?"),
         (("run", "smaple"), "Did you mean sample?"),
         (("run", "smaple.py"), "Did you mean sample.py?"),
-        (("run", "sample", "greet", "-s", "cuont=3"), "Did you mean count?"),
-        (("run", "sample", "greet", "--agent", "fast=console"), "No node asks for the executor 'fast'"),
+        (("run", "--inline", "sample", "greet", "-s", "cuont=3"), "Did you mean count?"),
+        (("run", "--inline", "sample", "greet", "--agent", "fast=console"), "No node asks for the executor 'fast'"),
         (("run", "sample", "greet", "--agent", "consol"), "Did you mean console?"),
         (("show", "@last", "plna"), "Did you mean plan?"),
         (("output", "@last", "plna"), "The nodes: "),
@@ -67,21 +67,21 @@ def test_a_slip_of_the_keyboard_is_understood() -> None:
 def test_a_refusal_leads_on(cli: CommandLine, line: tuple[str, ...], words: str) -> None:
     """What was typed wrong in any place is answered with what was meant, or what there is."""
     (cli.project / "sample.py").write_text((cli.project / ".runwright/workflows/sample.py").read_text())
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     answer = cli(*line, code=2 if words else 0)
     assert words in " ".join(answer.err.split())
 
 
 def test_everything_that_is_wrong_with_an_input_is_said_at_once(cli: CommandLine) -> None:
     """A field that is unknown, one of another type and one that is missing."""
-    err = " ".join(cli("run", "sample", "-s", "cuont=3", "-s", "mode=odd", code=2).err.split())
+    err = " ".join(cli("run", "--inline", "sample", "-s", "cuont=3", "-s", "mode=odd", code=2).err.split())
     for words in ("no field 'cuont'", "-s mode has to be", "missing: task", "count (integer, optional)"):
         assert words in err
 
 
 def test_hints_name_the_run_and_the_effect(cli: CommandLine) -> None:
     """Where the run and its effect are known, the line can be typed as it stands."""
-    run_id = cli("run", "sample", "greet", "-s", "mode=doubt", "--json", code=5).document["run_id"]
+    run_id = cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", "--json", code=5).document["run_id"]
     hint = cli("resume", "@last", "--json", code=3).document["error"]["hint"]
     assert not any(f" {place}" in hint for place in PLACES if place != "RUN")
     cli("cancel", "@last")
@@ -92,8 +92,8 @@ def test_hints_name_the_run_and_the_effect(cli: CommandLine) -> None:
 
 def test_waiting_for_what_nothing_drives_says_what_to_type(cli: CommandLine) -> None:
     """Once for each run, with the line to type on its own; a run that ended is waited for in silence."""
-    first, second = (cli("start", "sample", "greet").out.strip() for _ in range(2))
-    ended = cli("run", "sample", "greet", "--json").document["run_id"]
+    first, second = (cli.queue("sample", "greet") for _ in range(2))
+    ended = cli("run", "--inline", "sample", "greet", "--json").document["run_id"]
     lines = cli("wait", ended, first, second, "--timeout", "0.3", code=5).err.splitlines()
     assert lines == [
         f"Nothing drives run {first} now. In another terminal:",
@@ -101,7 +101,7 @@ def test_waiting_for_what_nothing_drives_says_what_to_type(cli: CommandLine) -> 
         f"Nothing drives run {second} now. In another terminal:",
         f"    runwright resume {second}",
     ]
-    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
     unsure = cli("wait", "@last", "--timeout", "0.1", code=5).err
     assert "runwright resolve" in unsure
     assert cli("wait", ended, "-q").err == ""
@@ -118,8 +118,7 @@ def test_a_line_to_type_is_never_broken(cli: CommandLine, monkeypatch: pytest.Mo
         main(line)
         return ANSI.sub("", terminal.getvalue())
 
-    assert re.search(r"Drive it with: runwright resume \w{20}\n", shown("start", "sample", "greet"))
-    run_id = cli.run_id()
+    run_id = cli.queue("sample", "greet")
     assert f"runwright resume {run_id}\n" in shown("wait", run_id, "--timeout", "0.1")
     hint = next(each for each in shown("pause", run_id).splitlines() if each.startswith("hint:"))
     assert f"`runwright resume {run_id}` drives it" in hint
@@ -127,7 +126,7 @@ def test_a_line_to_type_is_never_broken(cli: CommandLine, monkeypatch: pytest.Mo
 
 def test_resolving_speaks_of_the_result(cli: CommandLine) -> None:
     """A result that does not fit, or is missing, is told by the node and its type; what is next comes after."""
-    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
     for given in (("--result", "7"), ()):
         err = cli("resolve", "@last", "done", *given, "--reason", "looked", code=2).err
         assert "--result" in err
@@ -141,7 +140,7 @@ def test_resolving_speaks_of_the_result(cli: CommandLine) -> None:
 
 def test_nothing_trails_in_a_pipe(cli: CommandLine) -> None:
     """What goes into a file has no blanks at the ends of its lines."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     lines = (("runs",), ("show", "@last"), ("effects",), ("query", "visits"), ("events",), ("status",), ("workflows",))
     for line in lines:
         out = cli(*line).out
@@ -150,13 +149,13 @@ def test_nothing_trails_in_a_pipe(cli: CommandLine) -> None:
 
 def test_csv_has_its_heading_without_rows(cli: CommandLine) -> None:
     """A program that reads it finds the columns."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     assert cli("query", "timers", "--csv").out.strip() == "run_id,kind,due,absolute,set_at"
 
 
 def test_a_failed_run_says_why_and_where(cli: CommandLine) -> None:
     """The safe sentence once, without its code again, and the line that shows the whole error."""
-    failed = cli("run", "sample", "greet", "-s", "mode=fail", code=1)
+    failed = cli("run", "--inline", "sample", "greet", "-s", "mode=fail", code=1)
     for text in (failed.err, cli("status", "@last").out, cli("show", "@last").out):
         assert text.count("node_failed") <= 1  # the graph has the code beside the node
         assert f"runwright show {cli.run_id()} choose" in text
@@ -165,7 +164,7 @@ def test_a_failed_run_says_why_and_where(cli: CommandLine) -> None:
 
 def test_accepted_sources_are_shown(cli: CommandLine, tmp_path: Path) -> None:
     """`--accept-source` says which file differs and what of the definition is another one."""
-    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
     cli("resolve", "@last", "not-done", "--reason", "looked")
     file = cli.project / ".runwright/workflows/sample.py"
     extra = '@sample.compute\ndef extra(ctx: Context[Order]) -> str:\n    return "x"\n'

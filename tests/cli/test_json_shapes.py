@@ -11,9 +11,9 @@ from support.golden import check
 
 def test_running_and_looking(cli: CommandLine, tmp_path: Path) -> None:
     """What a completed run is shown as, by every command that looks at one."""
-    check("run", cli("run", "sample", "greet", "-s", "count=2", "--json").document, tmp_path)
-    check("run_no_output", cli("run", "sample", "greet", "--no-output", "--json").document, tmp_path)
-    check("run_dry", cli("run", "sample", "greet", "--dry-run", "--json").document, tmp_path)
+    check("run", cli("run", "--inline", "sample", "greet", "-s", "count=2", "--json").document, tmp_path)
+    check("run_no_output", cli("run", "--inline", "sample", "greet", "--no-output", "--json").document, tmp_path)
+    check("run_dry", cli("run", "--inline", "sample", "greet", "--dry-run", "--json").document, tmp_path)
     check("status", cli("status", "@last", "--json").document, tmp_path)
     check("status_overview_empty", cli("status", "--json").document, tmp_path)
     check("runs", cli("runs", "--limit", "1", "--json").document, tmp_path)
@@ -30,11 +30,11 @@ def test_running_and_looking(cli: CommandLine, tmp_path: Path) -> None:
 
 def test_steering(cli: CommandLine, tmp_path: Path) -> None:
     """What commands that change a run answer, and how they repeat."""
-    check("start", cli("start", "sample", "greet", "--json").document, tmp_path)
+    cli.queue("sample", "greet")
     check("status_overview", cli("status", "--json").document, tmp_path)
     check("pause_conflict", cli("pause", "@last", "--json", code=3).document, tmp_path)
     check("resume", cli("resume", "@last", "--json").document, tmp_path)
-    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
     effect = cli("effects", "--state", "ambiguous", "--json").document["items"][0]["effect"]
     check("status_ambiguous", cli("status", "@last", "--json").document, tmp_path)
     check("pause", cli("pause", "@last", "--json").document, tmp_path)
@@ -49,19 +49,21 @@ def test_steering(cli: CommandLine, tmp_path: Path) -> None:
 
 def test_failures(cli: CommandLine, tmp_path: Path) -> None:
     """A failed run, and an error of each exit code."""
-    check("run_failed", cli("run", "sample", "greet", "-s", "mode=fail", "--json", code=1).document, tmp_path)
+    check(
+        "run_failed", cli("run", "--inline", "sample", "greet", "-s", "mode=fail", "--json", code=1).document, tmp_path
+    )
     check("error_usage", cli("run", "--json", code=2).document, tmp_path)
     check("error_option", cli("runs", "--nonsense", "--json", code=2).document, tmp_path)
     check("error_not_found", cli("status", "zzzz", "--json", code=2).document, tmp_path)
-    check("error_workflow", cli("run", "nothing", "--json", code=2).document, tmp_path)
-    check("error_input", cli("run", "sample", "-s", "count=many", "--json", code=2).document, tmp_path)
+    check("error_workflow", cli("run", "--inline", "nothing", "--json", code=2).document, tmp_path)
+    check("error_input", cli("run", "--inline", "sample", "-s", "count=many", "--json", code=2).document, tmp_path)
     check("error_conflict", cli("cancel", "@last", "--json", code=3).document, tmp_path)
     check("error_store", cli("log", "head", "--home", "nowhere", "--json", code=4).document, tmp_path)
 
 
 def test_audit(cli: CommandLine, tmp_path: Path) -> None:
     """What the commands over the log and its tables answer."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     check("events", cli("events", "@last", "--type", "node.*", "--limit", "2", "--json").document, tmp_path)
     check("query_projections", cli("query", "--json").document, tmp_path)
     check("query", cli("query", "visits", "--where", "kind=compute", "--limit", "1", "--json").document, tmp_path)

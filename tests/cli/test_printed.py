@@ -25,13 +25,13 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 def test_stdout_is_the_output_alone(project: Project) -> None:
     """With all that is printed, stdout holds the output; stderr shows the lines as they come."""
-    done = project.run("run", "talk.py")
+    done = project.run("run", "--inline", "talk.py")
     assert done.stdout == "the output\n"
     for words in (*SAID, "on the loop", "loading"):
         assert words in done.stderr
 
 
-@pytest.mark.parametrize("command", [("run", "--json"), ("start", "--json"), ("check", "--json"), ("run", "--dry-run")])
+@pytest.mark.parametrize("command", [("run", "--inline"), ("check",), ("run", "--dry-run")])
 def test_stdout_is_one_document(project: Project, command: tuple[str, ...]) -> None:
     """Loading prints, too; a document stays one."""
     done = project.run(command[0], "talk.py", "--json", *command[1:])
@@ -41,7 +41,7 @@ def test_stdout_is_one_document(project: Project, command: tuple[str, ...]) -> N
 
 def test_quiet_is_quiet(project: Project) -> None:
     """With `-q` nothing is shown, and everything is kept."""
-    done = project.run("run", "talk.py", "-q")
+    done = project.run("run", "--inline", "talk.py", "-q")
     assert (done.stdout, done.stderr) == ("the output\n", "")
     assert "aloud: printed" in project.run("logs", "@last").stdout
 
@@ -52,7 +52,7 @@ def test_the_log_has_every_line_under_its_node(project: Project) -> None:
     What Python prints stands under its node. A line that was written to a descriptor has no author: it stands under
     the node at work when it arrives, which may be the next one.
     """
-    project.run("run", "talk.py")
+    project.run("run", "--inline", "talk.py")
     everything = project.run("logs", "@last").stdout
     for words in SAID:
         assert words in everything
@@ -65,15 +65,15 @@ def test_the_log_has_every_line_under_its_node(project: Project) -> None:
 
 def test_a_function_that_cannot_be_stopped_says_nothing_more(project: Project) -> None:
     """A function that outlives its time and goes on printing comes to no stream, and keeps the process no longer."""
-    done = project.run("run", "talk.py", "-s", "end=go on", "--json", code=1)
+    done = project.run("run", "--inline", "talk.py", "-s", "end=go on", "--json", code=1)
     assert json.loads(done.stdout)["status"] == "timed_out"
 
 
 def test_the_streams_are_given_back(cli: CommandLine) -> None:
     """A program that calls the command line has its own streams afterwards, and no descriptor more."""
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     before = sys.stdout, sys.stderr, os.fstat(1), os.fstat(2), len(list(Path("/dev/fd").iterdir()))
-    cli("run", "sample", "greet")
+    cli("run", "--inline", "sample", "greet")
     assert (sys.stdout, sys.stderr) == before[:2]
     assert (os.fstat(1).st_ino, os.fstat(2).st_ino) == (before[2].st_ino, before[3].st_ino)
     until(lambda: len(list(Path("/dev/fd").iterdir())) <= before[4])

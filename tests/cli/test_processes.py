@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.command_processes import LIMIT, Project, at_terminal, until
+from support.queueing import queue_run
 
 FLOWS = Path(__file__).parent / "flows"
 
@@ -25,7 +26,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 def test_the_first_interrupt_pauses_and_keeps_showing(project: Project) -> None:
     """Ctrl-C lets the step end, starts no further one, and says how to go on; `resume` carries it to its end."""
-    process = project.begin("run", "gate.py")
+    process = project.begin("run", "--inline", "gate.py")
     project.until_first()
     process.send_signal(signal.SIGINT)
     until(lambda: json.loads(project.run("query", "runs", "--json").stdout)["items"][0]["pause_requested"])
@@ -42,7 +43,7 @@ def test_the_first_interrupt_pauses_and_keeps_showing(project: Project) -> None:
 @pytest.mark.parametrize("flags", [(), ("--json",)])
 def test_the_second_interrupt_leaves(project: Project, flags: tuple[str, ...]) -> None:
     """The second Ctrl-C ends the process with 130 at once, though its code cannot be stopped, and says how to go on."""
-    process = project.begin("run", "gate.py", *flags)
+    process = project.begin("run", "--inline", "gate.py", *flags)
     project.until_first()
     process.send_signal(signal.SIGINT)
     until(lambda: json.loads(project.run("query", "runs", "--json").stdout)["items"][0]["pause_requested"])
@@ -62,7 +63,7 @@ def test_the_second_interrupt_leaves(project: Project, flags: tuple[str, ...]) -
 
 def test_an_interrupt_elsewhere_only_leaves(project: Project) -> None:
     """Ctrl-C in `wait` exits 130 and changes nothing."""
-    project.run("start", "gate.py")
+    queue_run(project.folder / "home", project.folder, "gate.py")
     head = project.run("log", "head").stdout
     process = project.begin("wait", "@last")
     assert process.stderr is not None
@@ -75,7 +76,7 @@ def test_an_interrupt_elsewhere_only_leaves(project: Project) -> None:
 
 def test_a_held_store_answers_with_its_process(project: Project) -> None:
     """While a process drives a run, others read beside it; what would change it names the process and the next step."""
-    process = project.begin("run", "gate.py")
+    process = project.begin("run", "--inline", "gate.py")
     project.until_first()
     writers: tuple[tuple[str, ...], ...] = (
         ("pause", "@last"),
@@ -110,7 +111,7 @@ def test_a_held_store_answers_with_its_process(project: Project) -> None:
 
 def test_killed_and_resumed(project: Project) -> None:
     """A run whose process was killed shows what to type, and goes on without repeating a finished node."""
-    process = project.begin("run", "gate.py")
+    process = project.begin("run", "--inline", "gate.py")
     project.until_first()
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -123,7 +124,7 @@ def test_killed_and_resumed(project: Project) -> None:
 
 def test_a_time_limit_leaves_the_run_to_be_resumed(project: Project) -> None:
     """`--timeout` exits 5; the run stops at its next step and goes on from there."""
-    process = project.begin("run", "gate.py", "--timeout", "0.5")
+    process = project.begin("run", "--inline", "gate.py", "--timeout", "0.5")
     project.until_first()
     project.go()
     process.communicate(timeout=LIMIT)
@@ -136,7 +137,7 @@ def test_a_time_limit_leaves_the_run_to_be_resumed(project: Project) -> None:
 def test_a_closed_pipe_is_no_error(project: Project) -> None:
     """Whoever reads only the first line ends the command quietly."""
     project.go()
-    project.run("run", "gate.py")
+    project.run("run", "--inline", "gate.py")
     for line in ("events --jsonl", "events", "log export", "query"):
         done = subprocess.run(
             f'"{sys.executable}" -m runwright.cli.main {line} | head -n 1',
@@ -167,7 +168,7 @@ def test_a_terminal_gets_colours_and_no_data_steers_it(project: Project, colour:
         project.environment["NO_COLOR"] = "1"
     shown = b""
     for line in (
-        ("run", "evil.py"),
+        ("run", "--inline", "evil.py"),
         ("output", "@last"),
         ("show", "@last"),
         ("events", "@last", "--values", "--jsonl"),
@@ -181,7 +182,7 @@ def test_a_terminal_gets_colours_and_no_data_steers_it(project: Project, colour:
 
 def test_following_goes_on_until_the_end(project: Project) -> None:
     """`logs -f` prints lines as they come and ends with the run; `events -f` and `runs --follow` go on."""
-    process = project.begin("run", "gate.py")
+    process = project.begin("run", "--inline", "gate.py")
     project.until_first()
     logs = project.begin("logs", "@last", "-f")
     events = project.begin("events", "@last", "-f", "--jsonl")

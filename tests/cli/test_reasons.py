@@ -38,7 +38,7 @@ def test_every_reason_has_a_sentence(reason: str) -> None:
 
 def test_a_killed_run_is_interrupted_everywhere(project: Project) -> None:
     """One word and one sentence, and never queued and running at once; the line to type stands below."""
-    process = project.begin("run", "gate.py")
+    process = project.begin("run", "--inline", "gate.py")
     project.until_first()
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -55,6 +55,6 @@ def test_a_killed_run_is_interrupted_everywhere(project: Project) -> None:
 
 def test_a_paused_run_says_who_has_to_go_on(cli: CommandLine) -> None:
     """Sentences on the screen, codes in the document."""
-    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
     assert "nobody can tell whether its effect happened" in cli("status").out
     assert cli("status", "@last", "--json").document["reason"]["code"] == "effect_ambiguous"

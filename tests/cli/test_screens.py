@@ -13,7 +13,7 @@ SCREENS: tuple[tuple[str, ...], ...] = (
     ("--help",), ("run", "--help"), ("log", "--help"), ("status",), ("status", "@last"), ("runs",), ("show", "@last"),
     ("effects",), ("events", "--limit", "20"), ("replay", "@last"), ("query",), ("query", "runs", "--limit", "2"),
     ("query", "visits"), ("check", "sample"), ("workflows",), ("config",), ("store", "status"), ("log", "verify"),
-    ("projections", "verify"), ("run", "sample", "greet"), ("show", "@last", "plan", "--values"),
+    ("projections", "verify"), ("run", "--inline", "sample", "greet"), ("show", "@last", "plan", "--values"),
 )  # fmt: skip
 
 
@@ -28,17 +28,18 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize("columns", [80, 120])
 def test_screens_fit(cli: CommandLine, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     """No screen is wider than the terminal, but for the lines that are there to be copied whole."""
-    cli("run", "sample", "greet", "-s", "count=3")
+    cli("run", "--inline", "sample", "greet", "-s", "count=3")
     cli(
         "run",
+        "--inline",
         "sample",
         "a task that is long enough to fill more than a line of any terminal",
         "-s",
         "mode=fail",
         code=1,
     )
-    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
-    cli("start", "sample", "greet")
+    cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
+    cli.queue("sample", "greet")
     for name, value in {"COLUMNS": str(columns), "LINES": "50", "TERM": "xterm-256color"}.items():
         monkeypatch.setenv(name, value)
     for line in SCREENS:

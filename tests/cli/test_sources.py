@@ -7,7 +7,7 @@ from support.command_line import CommandLine
 
 def test_a_changed_file_is_refused_shown_and_accepted(cli: CommandLine) -> None:
     """`resume` names the file and changes nothing; `--accept-source` shows what differs and goes on."""
-    cli("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
     effect = cli("effects", "--state", "ambiguous", "--json").document["items"][0]["effect"]
     file = Path(".runwright/workflows/sample.py")
     more = "@sample.compute\ndef thank(ctx: Context[Order]) -> str:\n    return 'thanks'\n"
@@ -24,7 +24,7 @@ def test_a_changed_file_is_refused_shown_and_accepted(cli: CommandLine) -> None:
 
 def test_a_file_that_is_gone_parks_the_run(cli: CommandLine) -> None:
     """Without its file a run cannot go on, and says what is missing."""
-    cli("start", "sample", "greet")
+    cli.queue("sample", "greet")
     Path(".runwright/workflows/sample.py").unlink()
     assert cli("resume", "@last", "--json", code=2).document["error"]["code"] == "workflow_not_found"
     assert cli("status", "@last", "--json").document["status"] == "queued"

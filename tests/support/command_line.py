@@ -10,6 +10,7 @@ import pytest
 from attrs import frozen
 
 from runwright.cli.main import main
+from support.queueing import queue_run
 
 
 @frozen
@@ -59,6 +60,15 @@ class CommandLine:
         out, err = self._capture.readouterr()
         assert "Traceback" not in err
         return Answer(code, out, err)
+
+    def queue(self, workflow: str, task: str | None = None, **given: Any) -> str:
+        """Queue a run in the project that nobody drives; its ID."""
+        return queue_run(self.home, Path.cwd(), workflow, task, **given)
+
+    def stop_host(self) -> None:
+        """Stop the host that a command has started, if one has, and wait until its process is gone."""
+        if (self.home / "host.sock").exists():
+            self("host", "stop", "--home", str(self.home))
 
     def run_id(self) -> str:
         """The newest run's ID."""

@@ -1,0 +1,192 @@
+"""Shows runs that the host drives, until they have ended or need somebody."""
+
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runwright.cli.driving import Driven
+from runwright.cli.following import follow, told
+from runwright.cli.hosting import host_lives
+from runwright.cli.invocation import Invocation
+from runwright.cli.opening import reading
+from runwright.cli.rendering.reasons import GOES_ON
+from runwright.cli.showing import Feeder, screen
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from runwright.engine.client.client import Client
+    from runwright.engine.reading.reader import Reader
+    from runwright.engine.reading.status import Status
+
+#: How often a host that died is started again for one command.
+_STARTS = 3
+
+
+class Interrupts:
+    """How often Ctrl-C was pressed: the first asks for a pause at the boundary, the second leaves.
+
+    Attributes:
+        count: How often.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def pressed(self, _number: int, _frame: "FrameType | None") -> None:
+        """Count one more."""
+        self.count += 1
+
+
+@contextmanager
+def heeded_interrupts() -> Iterator[Interrupts]:
+    """Count Ctrl-C from here on, instead of being ended by it."""
+    interrupts = Interrupts()
+    before = signal.signal(signal.SIGINT, interrupts.pressed)
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def show_hosted(
+    call: Invocation, client: "Client", run_ids: Sequence[str], interrupts: Interrupts, *, timeout: float | None
+) -> Driven:
+    """Show runs that the host drives.
+
+    Args:
+        call: The invocation.
+        client: A connection to the host; it starts one again where that is lost.
+        run_ids: The runs.
+        interrupts: What was pressed.
+        timeout: Seconds to show them; the runs themselves go on.
+    """
+    with reading(call) as store:
+        after = store.head().position
+        with told(call, store.log, after) as news, screen(call, store, run_ids, after) as feeder:
+            carried = _Carried(call, client, store, feeder, interrupts)
+            found = follow(
+                store,
+                run_ids,
+                news,
+                feeder,
+                rests=lambda status: needs_somebody(status, at_terminal=call.out.at_terminal),
+                timeout=timeout,
+                look=carried.look,
+            )
+            carried.look(found)
+        return Driven(statuses=found, left=interrupts.count > 1)
+
+
+def needs_somebody(status: "Status", *, at_terminal: bool) -> bool:
+    """Whether nothing more happens to a run unless somebody does something about it.
+
+    At a terminal an open question is shown until it is answered, here or elsewhere.
+    """
+    if status.ended or status.status in ("paused", "ambiguous"):
+        return True
+    if status.requests and status.status == "waiting":
+        return not at_terminal
+    if status.held_back:
+        return True
+    reason = None if status.reason is None else status.reason.code
+    if reason == "host_stopped":
+        return not status.driven  # somebody stopped the host on purpose
+    return status.queue_state == "parked" and not status.eligible and reason not in (None, "waiting", *GOES_ON)
+
+
+class _Carried:
+    """What a command that shows runs does beside it: Ctrl-C, what their code prints, and a host that died."""
+
+    def __init__(
+        self, call: Invocation, client: "Client", store: "Reader", feeder: Feeder | None, interrupts: Interrupts
+    ) -> None:
+        self._call = call
+        self._client = client
+        self._store = store
+        self._feeder = feeder
+        self._printed: dict[str, _Tail] = {}
+        self._paused: set[str] = set()
+        self._starts = 0
+        self._interrupts = interrupts
+
+    def look(self, found: "list[Status]") -> bool:
+        """Do what has to be done now; false once somebody left."""
+        if self._interrupts.count > 1:
+            return False
+        if self._interrupts.count:
+            self._pause([each for each in found if not each.ended])
+        if self._feeder is not None:
+            for each in found:
+                self._show_printed(each.run_id, self._feeder)
+        if any(self._lost(each) for each in found) and not host_lives(self._call):
+            self._start_again()
+        return True
+
+    def _pause(self, statuses: "list[Status]") -> None:
+        from runwright.engine.errors import ConflictError
+
+        new = [each.run_id for each in statuses if each.run_id not in self._paused]
+        if new and not self._paused:
+            self._note("pausing at the next step; Ctrl-C again leaves now")
+        for run_id in new:
+            self._paused.add(run_id)
+            try:
+                self._client.run_pause(run_id)
+            except ConflictError as error:
+                if error.code == "not_started":
+                    self._paused.discard(run_id)  # asked again, until it has begun
+
+    def _lost(self, status: "Status") -> bool:
+        """Whether a run was under way, and nobody drives it any more, though nobody stopped that."""
+        stopped = status.reason is not None and status.reason.code == "host_stopped"
+        return not (status.ended or status.driven or stopped)
+
+    def _start_again(self) -> None:
+        if self._starts < _STARTS:
+            self._starts += 1
+            self._call.aside("The host is gone; a new one goes on.")
+            self._client.host_status()  # reaches a host, and starts one where there is none
+
+    def _show_printed(self, run_id: str, feeder: Feeder) -> None:
+        tail = self._printed.get(run_id)
+        if tail is None:
+            tail = self._printed[run_id] = _Tail(self._store.log.home.run_folder(run_id) / "output.log")
+        for line in tail.lines():
+            path, level, text = _parts(line)
+            if not level:
+                feeder.progress.printed(path, text)
+
+    def _note(self, text: str) -> None:
+        if self._feeder is not None:
+            self._feeder.progress.note(text)
+
+
+class _Tail:
+    """The lines of a file as they come, from what is new on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._place = 0
+        self._rest = b""
+
+    def lines(self) -> list[str]:
+        """The lines since the last time; none while there is no such file."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._place)
+                new = file.read()
+        except OSError:
+            return []
+        self._place += len(new)
+        *whole, self._rest = (self._rest + new).split(b"\n")
+        return [each.decode("utf-8", "replace") for each in whole]
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    """Whose a line is, its level where a logger wrote it, and its text."""
+    source, _, text = line.partition(" ")[2].partition(": ")
+    path, _, level = source.partition(" ")
+    return path, level, text

@@ -1,0 +1,60 @@
+"""Changes that the host carries out."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from runwright.cli.changes import Change, Erased, Outcome, Remade
+from runwright.engine.results import Adopted, Applied
+from runwright.eventstore.values import Json
+
+if TYPE_CHECKING:
+    from runwright.engine.client.client import Client
+
+
+class HostedChanges:
+    """Has the host carry commands out; as `Changes`.
+
+    Args:
+        client: A connection to it.
+    """
+
+    drives = True
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+
+    def pause(self, run_id: str) -> Change:
+        """As `Changes.pause`."""
+        return change_of(self._client.run_pause(run_id))
+
+    def cancel(self, run_id: str, *, reason: str) -> Change:
+        """As `Changes.cancel`."""
+        return change_of(self._client.run_cancel(run_id, reason=reason))
+
+    def restart(self, run_id: str, *, at: str | None, agents: Mapping[str, str]) -> Change:
+        """As `Changes.restart`."""
+        return change_of(self._client.run_restart(run_id, at=at, agents=agents))
+
+    def answer(self, request_id: str, value: Json) -> Change:
+        """As `Changes.answer`."""
+        return change_of(self._client.request_answer(request_id, value))
+
+    def resolve(self, effect_id: str, outcome: Outcome, *, result: Json, reason: str) -> Change:
+        """As `Changes.resolve`."""
+        return change_of(self._client.effect_resolve(effect_id, outcome, result=result, reason=reason))
+
+    def redact(self, run_id: str, *, reason: str) -> Erased:
+        """As `Changes.redact`."""
+        found = self._client.log_redact(run_id, reason=reason)
+        return Erased(root=found["root"], runs=tuple(found["runs"]), events=found["events"], pending=found["pending"])
+
+    def rebuild(self, control: Sequence[str], views: Sequence[str]) -> Remade:
+        """As `Changes.rebuild`."""
+        found = self._client.projection_rebuild([*control, *views])
+        return Remade(position=found["position"], rows=found["rows"])
+
+
+def change_of(result: Applied[str] | Adopted[str]) -> Change:
+    """What was changed, as commands say it."""
+    adopted = isinstance(result, Adopted)
+    return Change(result="adopted" if adopted else "applied", run_id=result.value, revision=result.revision)

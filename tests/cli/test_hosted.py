@@ -1,0 +1,247 @@
+"""The command line over a host: starts that return, runs that outlive their command, steering, and following."""
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runwright.engine.client.connect import find_host
+from support.command_line import CommandLine
+from support.command_processes import LIMIT, Project, until
+from support.golden import check
+
+FLOWS = Path(__file__).parent / "flows"
+
+
+@pytest.fixture
+def hosted(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    """A command line whose commands start a host, which is stopped at the end."""
+    monkeypatch.setenv("RUNWRIGHT_IDLE_EXIT", "60")
+    return cli
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """A project folder with the gated workflow, and processes in it."""
+    made = Project(tmp_path, FLOWS / "gate.py")
+    made.environment["RUNWRIGHT_IDLE_EXIT"] = "60"
+    yield made
+    made.go()
+    made.run("host", "stop")
+    made.close()
+
+
+def test_a_start_returns_and_the_run_goes_on(hosted: CommandLine, tmp_path: Path) -> None:
+    """`start` prints the ID and exits; the run completes by itself, and the host stays until it is stopped."""
+    check("start", hosted("start", "sample", "greet", "-s", "count=2", "--json").document, tmp_path)
+    hosted("wait", "@last")
+    assert hosted("status", "@last", "--json").document["status"] == "completed"
+    again = hosted("start", "sample", "greet", "-v")
+    assert "Watch it with: runwright watch" in again.err
+    assert "Started a host" not in again.err
+    status = hosted("host", "status", "--json").document
+    assert status["state"] == "serving"
+    assert not {"pid", "home", "path"} & set(status)
+    hosted("wait", again.out.strip())
+    assert hosted("host", "stop", "--json").document == {"action": "host stop", "stopped": True}
+    assert find_host(hosted.home) is None
+    assert hosted("host", "status", "--json", code=4).document["error"]["code"] == "host_unavailable"
+    assert hosted("host", "stop", "--json").document["stopped"] is False
+
+
+def test_the_same_key_starts_once(hosted: CommandLine) -> None:
+    """A repeated start with its key answers with the first run; another start under that key is a conflict."""
+    first = hosted("start", "sample", "greet", "--key", "k1").out
+    assert hosted("start", "sample", "greet", "--key", "k1").out == first
+    hosted("start", "sample", "other", "--key", "k1", code=3)
+    assert len(hosted("runs", "--json").document["items"]) == 1
+
+
+def test_a_run_is_shown_until_it_ends(hosted: CommandLine) -> None:
+    """The output last on stdout; the steps and what the code printed on stderr; the exit code says how it ended."""
+    done = hosted("run", "sample", "greet")
+    assert "✓" in done.err
+    assert hosted("output", "@last").out == done.out
+    assert hosted("run", "sample", "greet", "--json").document["status"] == "completed"
+    failed = hosted("run", "sample", "greet", "-s", "mode=fail", "--json", code=1).document
+    assert failed["error"]["code"] == "node_failed"
+    assert hosted("run", "sample", "greet", "-q").err == ""
+    doubt = hosted("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    assert "runwright resolve" in doubt.err
+
+
+def test_what_is_typed_is_judged_where_the_workflow_is_loaded(hosted: CommandLine) -> None:
+    """The same sentences as without a host, and nothing is queued."""
+    hosted("host", "start")
+    for line, words in (
+        (("-s", "cuont=3"), "Did you mean count?"),
+        (("-s", "count=many"), "-s count has to be: integer."),
+        (("--agent", "fast=cmd:echo 1"), "No node asks for the executor 'fast'."),
+        (("--agent", "console"), "Add --inline"),
+    ):
+        refused = hosted("start", "sample", "greet", *line, code=2)
+        assert words in " ".join(refused.err.split())
+    assert hosted("start", "smaple", "greet", code=2).err.count("Did you mean sample?") == 1
+    assert hosted("runs", "--json").document["items"] == []
+
+
+def test_a_start_for_a_session_waits_for_it(hosted: CommandLine) -> None:
+    """It is queued and names when it begins; a second one names who holds the session, since when."""
+    first = hosted("start", "sample", "t", "--session", "pi-1")
+    run_id = first.out.strip()
+    assert "begins when session pi-1 next comes to rest" in first.err
+    busy = hosted("start", "sample", "t", "--session", "pi-1", code=3)
+    assert f"held by run {run_id} of workflow sample, queued 20" in busy.err
+    document = hosted("status", "--session", "pi-1", "--json").document
+    assert (document["run_id"], document["status"], document["session"]) == (run_id, "queued", "pi-1")
+    hosted("cancel", run_id)
+    assert hosted("status", "--session", "pi-1", "--json").document["status"] == "cancelled"
+    named = hosted("start", "sample", "t", "--session", "pi-1", "--json").document
+    assert list(named) == ["action", "workflow", "run_id", "queued"]
+    assert (named["action"], named["queued"]) == ("start", True)
+
+
+def test_an_answer_and_a_restart_go_on_by_themselves(hosted: CommandLine) -> None:
+    """Behind a checkpoint the host drives the run that carries on; a restart needs no further command, too."""
+    shutil.copy(FLOWS / "review.py", hosted.project / "review.py")
+    waiting = hosted("run", "review.py", "-s", "name=X", code=5)
+    assert "runwright answer" in waiting.err
+    hosted("answer", "@last", '{"word": "perhaps"}', code=2)
+    hosted("answer", "@last", '{"word": "yes", "note": "good"}')
+    hosted("wait", "@last")
+    assert hosted("output", "@last").out == "draft of X: good\n"
+    restarted = hosted("restart", hosted.run_id(), "--json").document["run_id"]
+    hosted("wait", restarted, "--until", "waiting")
+
+
+def test_an_effect_is_settled_through_the_host(hosted: CommandLine) -> None:
+    """`resolve` settles it, and the run goes on to its end without calling it again."""
+    hosted("run", "sample", "greet", "-s", "mode=doubt", code=5)
+    effect = hosted("effects", "@last", "--state", "ambiguous", "--json").document["items"][0]["effect"]
+    hosted("resolve", effect, "done", "--result", "7", "--reason", "looked", code=2)
+    hosted("resolve", effect, "done", "--result", '"it was there"', "--reason", "looked")
+    hosted("wait", "@last")
+    assert hosted("output", "@last").out == "it was there\n"
+    hosted("log", "redact", "@last", "--reason", "no longer needed")
+    assert hosted("log", "verify", "--json").document["ok"]
+
+
+def test_the_first_interrupt_pauses_and_keeps_showing(project: Project) -> None:
+    """Ctrl-C lets the step end, starts no further one, and says how to go on; `resume` carries it to its end."""
+    process = project.begin("run", "gate.py")
+    project.until_first()
+    process.send_signal(signal.SIGINT)
+    until(lambda: json.loads(project.run("query", "runs", "--json").stdout)["items"][0]["pause_requested"])
+    project.go()
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 5, err
+    assert out == ""
+    assert "runwright resume" in err
+    assert project.run("resume", "@last").stdout == "second\n"
+    assert project.ledger.read_text() == "first\nsecond\n"
+
+
+def test_the_second_interrupt_leaves_and_the_run_goes_on_pausing(project: Project) -> None:
+    """The second Ctrl-C ends the command with 130; the step under way ends in the host, and the run is paused."""
+    process = project.begin("run", "gate.py")
+    project.until_first()
+    process.send_signal(signal.SIGINT)
+    until(lambda: json.loads(project.run("query", "runs", "--json").stdout)["items"][0]["pause_requested"])
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 130, err
+    assert "runwright watch" in err
+    project.go()
+    project.run("wait", "@last", "--until", "waiting")
+    assert json.loads(project.run("status", "@last", "--json").stdout)["status"] == "paused"
+    assert project.ledger.read_text() == "first\n"
+
+
+def test_a_run_is_shown_on_when_its_host_was_killed(project: Project) -> None:
+    """`run` starts another host, which takes the run up where it stood."""
+    process = project.begin("run", "gate.py")
+    project.until_first()
+    os.kill(json.loads(project.run("store", "status", "--json").stdout)["pid"], signal.SIGKILL)
+    until(lambda: project.ledger.read_text().count("first") == 2)
+    project.go()
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, err
+    assert out == "second\n"
+
+
+def test_following_is_told_by_the_host(project: Project) -> None:
+    """`watch`, `wait`, `logs -f`, `events -f` and `runs --follow` beside the host, until the run has ended."""
+    run_id = project.run("start", "gate.py").stdout.strip()
+    project.until_first()
+    ending = [project.begin(*line, run_id) for line in (("watch",), ("wait",), ("watch", "--jsonl"))]
+    ending.append(project.begin("logs", run_id, "-f"))
+    endless = [project.begin("events", run_id, "-f", "--jsonl"), project.begin("runs", "--follow", "--jsonl")]
+    overview = project.begin("watch", "--jsonl")
+    for each in (*endless, overview):
+        assert each.stdout is not None
+        assert each.stdout.readline()
+    project.run("pause", run_id)
+    project.go()
+    project.run("wait", run_id, "--until", "waiting")
+    assert project.run("resume", run_id).stdout == "second\n"
+    for each in ending:
+        _, err = each.communicate(timeout=LIMIT)
+        assert each.returncode == 0, err
+    for each in (*endless, overview):
+        each.send_signal(signal.SIGINT)
+        each.communicate(timeout=LIMIT)
+        assert each.returncode == 130
+
+
+def test_cancel_ends_what_is_at_work(project: Project) -> None:
+    """A step that waits for ever is ended with its process, and `wait` says that the run was cancelled."""
+    run_id = project.run("start", "gate.py").stdout.strip()
+    project.until_first()
+    project.run("cancel", run_id, "--reason", "enough")
+    project.run("wait", run_id, code=1)
+
+
+def test_a_stopped_host_leaves_its_runs_to_be_resumed(project: Project) -> None:
+    """`host stop` waits for the step; the run says what to type, and goes on in this process where no host lives."""
+    run_id = project.run("start", "gate.py").stdout.strip()
+    project.until_first()
+    stopping = project.begin("host", "stop")
+    until(lambda: json.loads(project.run("host", "status", "--json").stdout or "{}").get("state") != "serving")
+    project.go()
+    stopping.communicate(timeout=LIMIT)
+    assert stopping.returncode == 0
+    status = json.loads(project.run("status", run_id, "--json").stdout)
+    assert status["next"][0] == f"runwright resume {run_id}"
+    assert project.run("resume", run_id).stdout == "second\n"
+
+
+def test_a_program_that_serves_nobody_is_named(project: Project) -> None:
+    """Where a process drives its runs itself, a start says which one, and what can be done about it."""
+    process = project.begin("run", "--inline", "gate.py")
+    project.until_first()
+    failure = json.loads(project.run("start", "gate.py", "--json", code=4).stdout)["error"]
+    assert failure["code"] == "store_in_use"
+    assert str(process.pid) in failure["message"]
+    project.go()
+    process.communicate(timeout=LIMIT)
+
+
+def test_the_demo_kills_its_worker_and_recovers(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says first what it will do, shows the recovery and the replay, and leaves no folder and no host behind."""
+    temporary = cli.project.parent / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    told = cli("demo")
+    assert told.out.startswith("This runs a workflow")
+    assert "a tiny one, for there is none here" in " ".join(told.out.split())
+    for words in ("worker_crashed", "Replayed as of position", "● count_lines"):
+        assert words in told.out
+    document = cli("demo", "--json").document
+    assert (document["status"], document["workers"]) == ("completed", 2)
+    assert document["killed_at"] is not None
+    assert list(temporary.iterdir()) == []
+    assert not (cli.home / "log.sqlite").exists()
