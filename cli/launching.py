@@ -132,7 +132,6 @@ def check_launch(
     check_asked(named_agents(agents), needed)
     filled = fill_input(program.input, given, typed)
     executors = build_agents(specs, call.asking)
-    preflight.check_supported(program.definition)
     value = preflight.check_input(program, filled, typed=False)
     driven.check_executors(executors)
     return Launch(

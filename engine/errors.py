@@ -5,15 +5,17 @@ EngineError
 ├── RecoveryRequiredError    the saved state needs an operator first
 ├── NotFound                 there is no run, effect or request of that name
 ├── AmbiguousId              a part of an ID fits several
+├── AnswerRejected           a candidate was recorded, and will not do
 └── PreflightError           a start was refused, and left no trace
     ├── Unloadable           the program cannot be had here
     │   ├── WorkflowNotFound
     │   ├── WorkflowInvalid
     │   └── InterpreterUnusable
     ├── InputInvalid
+    │   └── AnswerRefused
     ├── AgentMissing
+    ├── SessionMissing
     ├── SourceChanged
-    ├── Unsupported
     ├── NameUnsaved
     └── ActivationFailed
 
@@ -23,105 +25,10 @@ No message holds a private value: it names checks, names, paths, digests and typ
 import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
 
 from runwright.engine.codes import HINTS
+from runwright.engine.refusals import named, next_step, sentence
 from runwright.engine.results import Conflict, RecoveryRequired
-from runwright.eventstore.values import Json
-
-#: What each refusal says; the evidence fills it in where it can.
-_SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "not_started": "Run {run} has not started yet.",
-        "not_parked": "Run {run} is {state} and does not wait for a resume.",
-        "already_terminal": "Run {run} has ended already ({outcome}).",
-        "parent_invalid": "Run {run} cannot be restarted like this ({outcome}).",
-        "human_required": "Only a person can answer request {request} of run {run}.",
-        "input_cleared": "The input of run {run} was erased.",
-        "restart_no_progress": "Run {run} has been restarted without getting anywhere.",
-        "still_live": "Run {run} is still live.",
-        "paused": "Run {run} is paused.",
-        "key_reused": "The key was used before for another command (run {run}).",
-        "revision_changed": "The facts have changed since they were read.",
-        "not_found": "There is no {what} {id}.",
-        "claim_lost": "The claim on run {run} is gone ({reason}).",
-        "effect_ambiguous": "Nobody can tell whether an effect of run {run} happened.",
-        "effect_request_changed": "Effect {effect} was asked for again with another request.",
-        "max_steps_exceeded": "Run {run} has used all of its {max_steps} steps.",
-        "payload_too_large": "A value is over its limit of {limit} bytes.",
-        "input_invalid": "What was handed in cannot be used: {path} {problem}.",
-        "presentation_pending": "Session {session} is still answering how run {run} ended.",
-        "start_no_progress": "Too many runs in a row were started by the end of another, the last by that of {run}.",
-        "session_busy": "Session {session} is held by run {run} of workflow {workflow}, queued {since}.",
-    }
-)
-
-
-class _Facts(dict[str, object]):
-    def __missing__(self, key: str) -> str:
-        return "?"
-
-
-#: Why changed sources cannot be accepted, said of the node that the run stands at.
-_PROBLEMS: Mapping[str, str] = MappingProxyType(
-    {
-        "vanished": "is gone",
-        "kind_changed": "is of another kind",
-        "effect_changed": "has another effect, and its own is not settled",
-    }
-)
-
-
-def _named(files: Sequence[str]) -> str:
-    """The first of some files in brackets, and how many more there are; nothing where there are none."""
-    shown = [*files[:5], *([f"and {len(files) - 5} more"] if len(files) > 5 else [])]
-    return f" ({', '.join(shown)})" if shown else ""
-
-
-def _changed_sources(evidence: Mapping[str, Json]) -> str:
-    files = evidence.get("files")
-    named = _named([str(each) for each in files]) if isinstance(files, list) else ""
-    problem = _PROBLEMS.get(str(evidence.get("problem")))
-    unfit = f"; it cannot carry it on: the node {evidence.get('node')} {problem}" if problem else ""
-    return f"The workflow of run {evidence.get('run')} is not the one it was started with{named}{unfit}."
-
-
-def _sentence(code: str, evidence: Mapping[str, Json]) -> str:
-    if code == "source_changed":
-        return _changed_sources(evidence)
-    if code == "parent_invalid" and "last" in evidence:
-        return f"Run {evidence.get('run')} was carried on by run {evidence['last']}, which can be restarted instead."
-    if code == "parent_invalid" and "mount" in evidence:
-        node, mount = evidence.get("node"), evidence["mount"]
-        return f"A run cannot be restarted inside a mounted workflow: {node} stands in {mount}."
-    if code == "still_live" and "request" in evidence:
-        return (
-            f"The executor of node {evidence.get('node')} is at work on request {evidence['request']} "
-            f"of run {evidence.get('run')} right now."
-        )
-    if code == "claim_lost" and "session" in evidence:
-        return f"The coordinator that speaks does not hold session {evidence['session']} ({evidence.get('reason')})."
-    pattern = _SENTENCES.get(code)
-    if pattern is None:
-        return f"The command was refused ({code.replace('_', ' ')})."
-    return pattern.format_map(_Facts(evidence))
-
-
-def _next_step(code: str, evidence: Mapping[str, Json]) -> str:
-    """The next step after a refusal: that of its code, but for where the evidence knows a better one."""
-    match code:
-        case "parent_invalid" if "last" in evidence:
-            return f"`runwright restart {evidence['last']}`"
-        case "parent_invalid" if "mount" in evidence:
-            return f"begin at a node that comes before {evidence['mount']}, or at the first one"
-        case "still_live" if "request" in evidence:
-            return "let it answer, or stop what drives the run and answer then"
-        case "claim_lost" if "session" in evidence:
-            return "attach to the session again; that ends what another coordinator holds"
-        case "input_invalid":
-            return "correct it, then ask again"
-        case _:
-            return HINTS.get(code, "")
 
 
 class EngineError(Exception):
@@ -150,7 +57,7 @@ class ConflictError(EngineError):
 
     def __init__(self, conflict: Conflict) -> None:
         code, evidence = conflict.code, conflict.evidence
-        super().__init__(_sentence(code, evidence), _next_step(code, evidence))
+        super().__init__(sentence(code, evidence), next_step(code, evidence))
         self.code = conflict.code
         self.evidence = MappingProxyType(dict(conflict.evidence))
 
@@ -166,7 +73,7 @@ class RecoveryRequiredError(EngineError):
     """
 
     def __init__(self, required: RecoveryRequired) -> None:
-        super().__init__(_sentence(required.reason, required.evidence), HINTS.get(required.reason, ""))
+        super().__init__(sentence(required.reason, required.evidence), HINTS.get(required.reason, ""))
         self.code = required.reason
         self.evidence = MappingProxyType(dict(required.evidence))
 
@@ -214,6 +121,29 @@ class AmbiguousId(EngineError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.what, self.part, self.candidates)
+
+
+class AnswerRejected(EngineError):
+    """A candidate for an agent's request was recorded, checked, and will not do.
+
+    Attributes:
+        request_id: The request.
+        reason: Why, exact enough to correct it.
+        left: How many further candidates the attempt takes; 0 where this one ended it.
+    """
+
+    def __init__(self, request_id: str, code: str, reason: str, left: int) -> None:
+        super().__init__(
+            f"The answer to request {request_id} was refused: {reason}.",
+            f"correct it and submit again; {left} more can be" if left else "the attempt is over; the run goes on",
+        )
+        self.code = code
+        self.request_id = request_id
+        self.reason = reason
+        self.left = left
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.request_id, self.code, self.reason, self.left)
 
 
 class PreflightError(EngineError):
@@ -299,6 +229,10 @@ class InputInvalid(PreflightError):
         self.what = what
 
 
+class AnswerRefused(InputInvalid):
+    """What was answered fits its type, and the node's own check refuses it for the reason that it gives."""
+
+
 class InputRefused(PreflightError):
     """What somebody typed to fill an input cannot be read, or does not fit its field.
 
@@ -324,6 +258,16 @@ class AgentMissing(PreflightError):
         self.by = by
 
 
+class SessionMissing(PreflightError):
+    """A node asks the run's session, and the run would have none."""
+
+    code = "agent_missing"
+
+    def __init__(self, node: str) -> None:
+        super().__init__(f"Node {node} asks the run's session, and the run has none.", "start it in a session")
+        self.node = node
+
+
 class AgentUnasked(PreflightError):
     """An executor was named for a start, and no node asks for it."""
 
@@ -341,18 +285,8 @@ class SourceChanged(PreflightError):
 
     def __init__(self, workflow: str, files: Sequence[str]) -> None:
         self.files = tuple(files)
-        super().__init__(f"The sources of {workflow} have changed{_named(self.files)}.")
+        super().__init__(f"The sources of {workflow} have changed{named(self.files)}.")
         self.workflow = workflow
-
-
-class Unsupported(PreflightError):
-    """This version cannot execute a kind of node, or read a definition."""
-
-    code = "unsupported"
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"This version of runwright does not execute {what}.")
-        self.what = what
 
 
 class ActivationFailed(PreflightError):

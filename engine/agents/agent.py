@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
 from runwright.eventstore.values import JsonObject
+
+#: The executor of nodes that name none; in a session, the session itself.
+DEFAULT_AGENT: Final = "default"
 
 
 class Report(Protocol):

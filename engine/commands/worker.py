@@ -1,11 +1,14 @@
 """What the worker of one generation of one run asks; a message carries an ordered list of these."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
 
 from runwright.eventstore.events.event import ProcessIdentity
 from runwright.eventstore.values import Json
+
+#: Bytes of a notification, encoded.
+MAX_NOTIFICATION: Final = 64 * 1_024
 
 Outcome: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
 

@@ -1,8 +1,6 @@
 """Notifications: what a run tells its session on the way, without starting a turn."""
 
-from typing import Final
-
-from runwright.engine.commands.worker import QueueNotification
+from runwright.engine.commands.worker import MAX_NOTIFICATION, QueueNotification
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import NodeFacts
 from runwright.engine.decisions.message import NOTIFICATION_SCHEMA
@@ -10,9 +8,6 @@ from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.event import Content
 from runwright.eventstore.events.message import MessageQueued
 from runwright.eventstore.values import Json
-
-#: Bytes of a notification.
-MAX_NOTIFICATION: Final = 64 * 1_024
 
 
 def decide_notify(facts: NodeFacts, command: QueueNotification, order: int, known: bool) -> Decision[str]:

@@ -11,7 +11,7 @@ from runwright.engine.agents.agent import Agent
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.clock import Clock
 from runwright.engine.commands.client import Caller
-from runwright.engine.embedded.async_steering import AsyncSteering
+from runwright.engine.embedded.async_conversing import AsyncConversing
 from runwright.engine.embedded.catalog import Catalog
 from runwright.engine.embedded.code import UNTYPED, Code, Prepared, Starting, Typed
 from runwright.engine.embedded.driving import CAPACITY, Look
@@ -37,7 +37,7 @@ Until = Literal["finished", "waiting"]
 GRACE = 10.0
 
 
-class AsyncEngine(AsyncSteering):
+class AsyncEngine(AsyncConversing):
     """Holds a store and drives its runs as tasks of the loop that opened it.
 
     Open it with ``async with AsyncEngine.open(path) as engine``, or ``await AsyncEngine.open(path)``.
@@ -66,6 +66,7 @@ class AsyncEngine(AsyncSteering):
         super().__init__(holder, code=code, launcher=launcher, capacity=capacity, client=client)
         self._catalog = catalog
         self._driving.begin()
+        self._judging.begin()
 
     @classmethod
     def in_process(
@@ -245,8 +246,8 @@ class AsyncEngine(AsyncSteering):
         surroundings = surroundings or Surroundings(cwd=Path.cwd())
         run_id = new_id(self._holder.clock.now(), self._holder.random)
         with self._provided(run_id, provisions):
-            starting, prepared = await self._prepare(workflow, input, run_id, surroundings, typed)
-            command = queue_command(prepared, starting, session=session)
+            starting, prepared = await self._prepare(workflow, input, run_id, surroundings, typed, session)
+            command = queue_command(prepared, starting)
             result = await self._send(command, caller, key)
         if result.value != run_id:
             self._adopted(run_id, result.value, provisions)
@@ -351,20 +352,26 @@ class AsyncEngine(AsyncSteering):
         return look
 
     async def _prepare(
-        self, workflow: Workflow[Any] | str, input: object, run_id: str, surroundings: Surroundings, typed: Typed
+        self,
+        workflow: Workflow[Any] | str,
+        input: object,
+        run_id: str,
+        surroundings: Surroundings,
+        typed: Typed,
+        session: str | None,
     ) -> tuple[Starting, Prepared]:
         """Check a start: where it is an object that is at hand here, else wherever the code is asked."""
         agents = self._launcher.agents(run_id)
         if isinstance(workflow, str):
             reference, project = typed_reference(workflow, surroundings.cwd, surroundings.project)
             wanted = surroundings.wanted(reference, project, run_id)
-            starting = Starting(wanted=wanted, run_id=run_id, agents=agents, typed=typed)
+            starting = Starting(wanted=wanted, run_id=run_id, agents=agents, session=session, typed=typed)
             return starting, await self._code.prepare(starting, input)
         if self._catalog is None:
             raise WorkflowNotFound(f"object:{workflow.name}", "here only what is named can be started")
         driven = self._catalog.of_object(workflow)
         wanted = surroundings.wanted(driven.reference, driven.project, run_id)
-        starting = Starting(wanted=wanted, run_id=run_id, agents=agents)
+        starting = Starting(wanted=wanted, run_id=run_id, agents=agents, session=session)
         return starting, prepare(driven, starting, input, typed=True)
 
     def _outcome(self, run_id: str) -> Outcome:

@@ -7,7 +7,7 @@ from typing import Any
 from attrs import field, frozen
 
 from runwright.engine.authoring.workflow import Workflow
-from runwright.engine.embedded.code import ProgramFacts, Wanted, executors_of
+from runwright.engine.embedded.code import ProgramFacts, Wanted, assistants_of, executors_of
 from runwright.engine.graph.program import Program
 from runwright.engine.sources.load import load
 from runwright.engine.sources.loaded import Loaded
@@ -38,6 +38,7 @@ class Driven(ProgramFacts):
             sources=sources.digest if sources.files else None,
             paths=sources.paths() if sources.files else None,
             executors=executors_of(definition),
+            assistants=assistants_of(definition),
             max_steps=definition.max_steps,
             loaded=loaded,
         )

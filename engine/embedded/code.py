@@ -6,16 +6,14 @@ from typing import Final, Protocol, TypeAlias
 
 from attrs import fields, frozen
 
+from runwright.engine.agents.agent import DEFAULT_AGENT
 from runwright.engine.authoring.errors import DefinitionError
-from runwright.engine.errors import AgentMissing
+from runwright.engine.errors import AgentMissing, SessionMissing
 from runwright.engine.execution.port import RunState
 from runwright.engine.graph.definition import Definition
 from runwright.engine.sources.identity import SourceSet
 from runwright.eventstore.values import Json, JsonObject
 from runwright.projections.control.runs import RunRow
-
-#: The executor of nodes that name none.
-DEFAULT_AGENT: Final = "default"
 
 
 @frozen(kw_only=True)
@@ -58,6 +56,7 @@ class ProgramFacts:
         sources: The digest of the source set; ``None`` where nothing was loaded from a file.
         paths: The source set as data.
         executors: The executor that each node asks which needs one, by path.
+        assistants: The nodes that only a session answers.
         max_steps: The last resort against loops.
     """
 
@@ -69,6 +68,7 @@ class ProgramFacts:
     sources: str | None
     paths: JsonObject | None
     executors: Mapping[str, str]
+    assistants: tuple[str, ...]
     max_steps: int
 
     @property
@@ -94,24 +94,38 @@ class ProgramFacts:
         own = SourceSet({path: str(digest) for path, digest in (self.paths or {}).items()})
         return () if saved is None else SourceSet(saved).differs_from(own)
 
-    def check_executors(self, agents: Container[str]) -> None:
-        """Refuse a workflow whose nodes ask executors that nobody handed in.
+    def asked(self, session: str | None) -> dict[str, str]:
+        """The executor that each node asks in a run, by path: a session answers the nodes that name none."""
+        in_session = session is not None
+        return {path: name for path, name in self.executors.items() if not (in_session and name == DEFAULT_AGENT)}
+
+    def check_executors(self, agents: Container[str], session: str | None = None) -> None:
+        """Refuse a workflow whose nodes ask executors that nobody handed in, or a session where there is none.
 
         Args:
             agents: The executors that there are, by name.
+            session: The conversation that the run holds.
 
         Raises:
             AgentMissing: One does.
+            SessionMissing: A node asks the run's session, and there is none.
         """
-        for path, name in self.executors.items():
+        for path, name in self.asked(session).items():
             if name not in agents:
                 raise AgentMissing(path, name)
+        if session is None and self.assistants:
+            raise SessionMissing(self.assistants[0])
 
 
 def executors_of(definition: Definition) -> dict[str, str]:
     """The executor that each node asks which needs one, by path."""
     asking = (node for node in definition.nodes.values() if node.kind in ("agent", "choose"))
     return {node.path: node.by or DEFAULT_AGENT for node in asking}
+
+
+def assistants_of(definition: Definition) -> tuple[str, ...]:
+    """The nodes that only a session answers, by path."""
+    return tuple(node.path for node in definition.nodes.values() if node.kind == "assistant")
 
 
 @frozen(kw_only=True)
@@ -150,12 +164,14 @@ class Starting:
         wanted: The program.
         run_id: The new run's ID.
         agents: The kind of each executor that the run can have, by name.
+        session: The conversation that starts it.
         typed: What was typed for it, beside the input.
     """
 
     wanted: Wanted
     run_id: str
     agents: Mapping[str, str]
+    session: str | None = None
     typed: Typed = UNTYPED
 
 

@@ -83,6 +83,11 @@ class Driving:
         #: Goes on with a recovery that the store could not take when it was opened.
         self._recovery: asyncio.Task[None] | None = None
 
+    @property
+    def stopping(self) -> bool:
+        """Whether nothing more is begun here."""
+        return self._stopping
+
     def begin(self) -> None:
         """Restore timers, and drive what may go on by itself and whose workflow was handed in."""
         with moment_of(self._holder.log) as moment:

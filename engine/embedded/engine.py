@@ -234,6 +234,53 @@ class Engine:
         """Answer a checkpoint, or an agent's request that no worker is waiting for."""
         return self._call(self._engine.answer(request_id, value, key=key, drive=drive))
 
+    def decide(
+        self,
+        request_id: str,
+        choice: str,
+        *,
+        text: str | None = None,
+        by: str,
+        digest: str | None = None,
+        key: str | None = None,
+        drive: bool = True,
+    ) -> Answered:
+        """Make a person's decision; the caller vouches for that person, and the run goes on by itself."""
+        return self._call(
+            self._engine.decide(request_id, choice, text=text, by=by, digest=digest, key=key, drive=drive)
+        )
+
+    def submit(
+        self,
+        request_id: str,
+        value: object,
+        *,
+        session: str | None = None,
+        epoch: str | None = None,
+        key: str | None = None,
+    ) -> Answered:
+        """Hand in a candidate for an agent's request, and wait for the verdict on it."""
+        return self._call(self._engine.submit(request_id, value, session=session, epoch=epoch, key=key))
+
+    def update_request(
+        self,
+        request_id: str,
+        *,
+        name: str = "overall",
+        completed: float | None = None,
+        total: float | None = None,
+        unit: str = "",
+        message: str = "",
+        session: str | None = None,
+        epoch: str | None = None,
+        key: str | None = None,
+    ) -> Applied[str] | Adopted[str]:
+        """Report progress of the attempt that waits for an agent's answer."""
+        progress: dict[str, Any] = {"completed": completed, "total": total, "unit": unit, "message": message}
+        return self._call(
+            self._engine.update_request(request_id, name=name, **progress, session=session, epoch=epoch, key=key)
+        )
+
     # --- asking -------------------------------------------------------------------------------------------------
 
     def status(self, run_id: str) -> Status:

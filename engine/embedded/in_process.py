@@ -60,7 +60,7 @@ class InProcess:
         driven = self._catalog.handed(run)
         if driven is None:
             return False
-        driven.check_executors(self._kinds)
+        driven.check_executors(self._kinds, run.session)
         self._taken[run.run_id] = driven
         return True
 

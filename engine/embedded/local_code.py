@@ -68,6 +68,8 @@ class LocalCode:
         node = driven.program.nodes.get(given.path)
         if node is None or not (given.late or driven.carries(given.wanted)):
             return ProgramDiffers(program=driven)
+        if node.declaration.kind == "choose" and isinstance(value, str):
+            value = value.strip()
         document = whole(value, node.shape, "answer")
         if given.kind == "agent" and given.state is not None:
             await validate_answer(driven, given.state, given.path, document)

@@ -15,9 +15,7 @@ from runwright.engine.commands.client import QueueRun
 from runwright.engine.embedded.catalog import Driven
 from runwright.engine.embedded.code import Prepared, Starting, Wanted
 from runwright.engine.embedded.filling import check_asked, fill_input
-from runwright.engine.errors import ActivationFailed, InputInvalid, NameUnsaved, Unsupported
-from runwright.engine.execution.support import unsupported
-from runwright.engine.graph.definition import Definition
+from runwright.engine.errors import ActivationFailed, InputInvalid, NameUnsaved
 from runwright.engine.graph.program import Program
 from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
 from runwright.eventstore.events.run import AgentBinding
@@ -66,16 +64,15 @@ def prepare(driven: Driven, starting: Starting, value: object, *, typed: bool) -
         typed: Whether ``value`` may be a value of the declared type, and not only JSON.
 
     Raises:
-        Unsupported: This version does not execute a part of it.
         InputInvalid: The input does not fit.
         InputRefused: A field that was typed cannot be read, or does not fit.
         AgentMissing: A node asks an executor that nobody handed in.
+        SessionMissing: A node asks the run's session, and the run would have none.
         AgentUnasked: An executor was named that no node asks for.
         ActivationFailed: The function of the run's own time limit failed.
         NameUnsaved: The name of a folder is no text.
     """
     wanted = starting.wanted
-    check_supported(driven.program.definition)
     check_names(
         ("project", str(wanted.project)),
         ("folder", str(wanted.cwd)),
@@ -85,21 +82,20 @@ def prepare(driven: Driven, starting: Starting, value: object, *, typed: bool) -
     check_asked(starting.typed.agents, driven.executors.values())
     value = fill_input(driven.program.input, value, starting.typed)
     document = check_input(driven.program, value, typed=typed)
-    driven.check_executors(starting.agents)
+    driven.check_executors(starting.agents, starting.session)
     timeout = _time_limit(driven.program, document, starting.run_id, wanted.cwd)
     return Prepared(program=driven, input=document, timeout=timeout)
 
 
-def queue_command(prepared: Prepared, starting: Starting, *, session: str | None = None) -> QueueRun:
+def queue_command(prepared: Prepared, starting: Starting) -> QueueRun:
     """The command that queues a start which was checked.
 
     Args:
         prepared: What the check answered.
         starting: What was checked.
-        session: The conversation that starts it.
     """
-    program, wanted = prepared.program, starting.wanted
-    asked = sorted(set(program.executors.values()))
+    program, wanted, session = prepared.program, starting.wanted, starting.session
+    asked = sorted(set(program.asked(session).values()))
     return QueueRun(
         run_id=starting.run_id,
         workflow=program.workflow,
@@ -118,16 +114,6 @@ def queue_command(prepared: Prepared, starting: Starting, *, session: str | None
         agents=tuple(AgentBinding(name=name, kind=starting.agents[name]) for name in asked),
         pass_env=wanted.pass_env,
     )
-
-
-def check_supported(definition: Definition) -> None:
-    """Refuse what this version does not execute.
-
-    Raises:
-        Unsupported: A node or a mount is of such a kind.
-    """
-    if problems := unsupported(definition):
-        raise Unsupported(f"all of {definition.workflow!r}: {' '.join(problems)}".rstrip("."))
 
 
 def check_names(*named: tuple[str, str]) -> None:

@@ -116,7 +116,7 @@ class Programs:
         program = await self._code.load(evolve(wanted_by(run), run_id=new_run_id))
         if not program.carries(run):
             raise SourceChanged(run.workflow, self._differs(run, program))
-        program.check_executors(agents)
+        program.check_executors(agents, run.session)
         return program
 
     async def check(self, run: RunRow, program: ProgramFacts) -> None:
@@ -137,7 +137,7 @@ class Programs:
             RecoveryRequiredError: One is not; the run is parked with ``environment_missing``.
         """
         try:
-            program.check_executors(self._launcher.agents(run.run_id))
+            program.check_executors(self._launcher.agents(run.run_id), run.session)
         except AgentMissing as error:
             if run.started_at is None:
                 raise

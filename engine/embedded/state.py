@@ -41,6 +41,7 @@ def fresh_state(queued: QueueRun, scratch: Path) -> RunState:
         cwd=_cwd(queued.cwd),
         scratch=scratch,
         agents={each.name: each.kind for each in queued.agents},
+        session=queued.session,
     )
 
 
@@ -77,6 +78,7 @@ def read_state(run: RunRow, rows: Rows, event_at: EventAt, scratch: Path) -> Run
         mounts={row.path: _mount(row, event_at) for row in mounts},
         mount=_last_moved(run, rows, mounts),
         agents={each["name"]: each["kind"] for each in json.loads(run.agents)},
+        session=run.session,
     )
 
 

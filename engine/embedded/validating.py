@@ -1,7 +1,7 @@
 """An agent node's own check of an answer that somebody gives in its executor's place."""
 
 from runwright.engine.embedded.catalog import Driven
-from runwright.engine.errors import ActivationFailed, InputInvalid
+from runwright.engine.errors import ActivationFailed, AnswerRefused
 from runwright.engine.execution.calling import call
 from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.contexts import build_context
@@ -22,7 +22,7 @@ async def validate_answer(driven: Driven, state: RunState, path: str, document: 
         document: The answer as it is stored.
 
     Raises:
-        InputInvalid: The function refuses it, for the reason that it gives.
+        AnswerRefused: The function refuses it, for the reason that it gives.
         ActivationFailed: The function itself failed.
     """
     node = driven.program.nodes[path]
@@ -45,7 +45,7 @@ async def validate_answer(driven: Driven, state: RunState, path: str, document: 
         try:
             await call(state.run_id, ASIDE_LIMIT, validate, context, node.shape.load(document))
         except (ValueError, AssertionError) as error:
-            raise InputInvalid("$", message_of(error) or type(error).__name__, "answer") from None
+            raise AnswerRefused("$", message_of(error) or type(error).__name__, "answer") from None
         except Exception:  # noqa: BLE001 (the user's function may raise anything)
             raise ActivationFailed(f"the validate function of {path}") from None
 

@@ -23,8 +23,11 @@ from runwright.engine.execution.following import follow, follow_mount, routed
 from runwright.engine.execution.port import NodeState, Port, RunState
 from runwright.engine.execution.runners.action import run_action
 from runwright.engine.execution.runners.agent import run_agent
+from runwright.engine.execution.runners.asking import ask_session
 from runwright.engine.execution.runners.checkpoint import run_checkpoint
 from runwright.engine.execution.runners.compute import run_compute
+from runwright.engine.execution.runners.decision import run_decision
+from runwright.engine.execution.runners.notify import run_notify
 from runwright.engine.execution.runners.shell import run_shell
 from runwright.engine.execution.runners.wait import run_wait
 from runwright.engine.execution.visit import Ended, Parked, Visit
@@ -48,6 +51,9 @@ _RUNNERS: Mapping[str, Runner] = {
     "checkpoint": run_checkpoint,
     "agent": run_agent,
     "choose": run_agent,
+    "assistant": ask_session,
+    "decision": run_decision,
+    "notify": run_notify,
 }
 
 

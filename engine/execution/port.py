@@ -124,6 +124,7 @@ class RunState:
     ``begins`` says how the run begins, for a resume that comes before its first node.
     ``node`` is the node started last, ``None`` before the first. ``effect`` and ``request`` belong to its open visit.
     ``mount`` is the mount that was entered or left last, where that came after the last end of a node.
+    ``session`` is the conversation that it holds.
     """
 
     command: RunCommand
@@ -144,6 +145,7 @@ class RunState:
     mounts: Mapping[str, MountState] = field(factory=dict[str, MountState])
     mount: str | None = None
     agents: Mapping[str, str] = field(factory=dict[str, str])
+    session: str | None = None
 
 
 class Port(Protocol):

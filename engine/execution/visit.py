@@ -7,7 +7,7 @@ from attrs import define, field, frozen
 from runwright.engine.authoring.context import Context
 from runwright.engine.authoring.declaration import Declaration
 from runwright.engine.authoring.nodes import Node
-from runwright.engine.commands.worker import ParkRun, StartNode, WorkerTransition
+from runwright.engine.commands.worker import AskPerson, AskSession, ParkRun, StartNode, WorkerTransition
 from runwright.engine.execution.failures import Failure
 from runwright.engine.execution.port import SavedEffect, SavedRequest
 from runwright.engine.graph.definition import NodeSpec
@@ -52,7 +52,7 @@ class Ended:
 class Parked:
     """The run stops here; the attempt stays open, or never started. ``before`` stands in the same list."""
 
-    park: ParkRun
+    park: ParkRun | AskSession | AskPerson
     before: tuple[WorkerTransition, ...] = ()
 
 
@@ -66,6 +66,7 @@ class Visit:
         number: The visit.
         attempt: The attempt.
         deadline: When its time is up (UTC microseconds), fixed once per attempt.
+        limit: How long that is; a session's time begins only once it was asked.
         context: What its functions see.
         resumed: Whether the attempt was open already when this worker came.
         effect: The effect of this visit, where it was saved before.
@@ -78,6 +79,7 @@ class Visit:
     attempt: int
     deadline: int | None
     context: Context[object]
+    limit: int | None = None
     resumed: bool = False
     effect: SavedEffect | None = None
     request: SavedRequest | None = None

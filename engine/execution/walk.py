@@ -197,6 +197,7 @@ class Walk:
             number=node.visits,
             attempt=node.attempt,
             deadline=node.deadline,
+            limit=self.definition.nodes[node.path].timeout_us,
             effect=self.effect,
             context=build_context(
                 self.program,
@@ -212,7 +213,8 @@ class Walk:
         )
 
     def limit(self, visit: Visit, us: int | None) -> None:
-        """Give an attempt the limit that its node's function worked out."""
+        """Give an attempt a limit of its own: what its node's function worked out, or none."""
+        visit.limit = us
         visit.deadline = None if us is None else self.port.now() + us
         self.nodes[visit.path] = revised(self.nodes[visit.path], deadline=visit.deadline)
         visit.context = self._visit(self.nodes[visit.path]).context

@@ -26,8 +26,11 @@ class Request:
         schema: The JSON Schema that an answer must meet.
         deadline: When it closes, or ``None``.
         opened_at: When it was asked.
-        presentation: What a checkpoint shows beside its summary.
+        presentation: What a checkpoint shows beside its summary; of a decision its facts, choices and policy.
         protected: Whether only a person may answer.
+        session: The conversation that it is put to, or ``None``.
+        digest: What binds an answer to a decision to what was shown.
+        subject: What is decided on.
     """
 
     request_id: str
@@ -41,6 +44,9 @@ class Request:
     opened_at: datetime
     presentation: Json = None
     protected: bool = False
+    session: str | None = None
+    digest: str | None = None
+    subject: Json = None
 
     def document(self) -> JsonObject:
         """The request as a JSON object: every field is there."""
@@ -56,6 +62,9 @@ class Request:
             "opened_at": rfc3339(self.opened_at),
             "presentation": self.presentation,
             "protected": self.protected,
+            "session": self.session,
+            "digest": self.digest,
+            "subject": self.subject,
         }
 
 
@@ -71,10 +80,12 @@ def _request(moment: Moment, row: RequestRow) -> Request:
     opened = None if recorded is None else recorded.event
     prompt: Json = None
     presentation: Json = None
+    subject: Json = None
     schema: JsonObject = {}
     if isinstance(opened, RequestOpened):
         prompt = None if opened.prompt is None else opened.prompt.value
         presentation = None if opened.presentation is None else opened.presentation.value
+        subject = None if opened.subject is None else opened.subject.value
         contract = None if opened.contract is None else opened.contract.value
         schema = contract if isinstance(contract, dict) else {}
     choices = schema.get("enum")
@@ -90,4 +101,7 @@ def _request(moment: Moment, row: RequestRow) -> Request:
         opened_at=as_moment(row.opened_at),
         presentation=presentation,
         protected=row.protected,
+        session=row.session,
+        digest=row.digest,
+        subject=subject,
     )

@@ -44,12 +44,14 @@ if TYPE_CHECKING:
     from runwright.engine.embedded.preflight import Surroundings as Surroundings
     from runwright.engine.errors import AgentMissing as AgentMissing
     from runwright.engine.errors import AmbiguousId as AmbiguousId
+    from runwright.engine.errors import AnswerRejected as AnswerRejected
     from runwright.engine.errors import ConflictError as ConflictError
     from runwright.engine.errors import EngineError as EngineError
     from runwright.engine.errors import InputInvalid as InputInvalid
     from runwright.engine.errors import NotFound as NotFound
     from runwright.engine.errors import PreflightError as PreflightError
     from runwright.engine.errors import RecoveryRequiredError as RecoveryRequiredError
+    from runwright.engine.errors import SessionMissing as SessionMissing
     from runwright.engine.errors import WorkflowInvalid as WorkflowInvalid
     from runwright.engine.errors import WorkflowNotFound as WorkflowNotFound
     from runwright.engine.reading.effects import Effect as Effect
@@ -90,12 +92,14 @@ _WHERE = {
     "runwright.engine.errors": (
         "AgentMissing",
         "AmbiguousId",
+        "AnswerRejected",
         "ConflictError",
         "EngineError",
         "InputInvalid",
         "NotFound",
         "PreflightError",
         "RecoveryRequiredError",
+        "SessionMissing",
         "WorkflowInvalid",
         "WorkflowNotFound",
     ),
@@ -121,6 +125,7 @@ __all__ = [
     "AgentMissing",
     "AgentRequest",
     "AmbiguousId",
+    "AnswerRejected",
     "Answered",
     "Applied",
     "AsyncEngine",
@@ -158,6 +163,7 @@ __all__ = [
     "RecoveryRequiredError",
     "Request",
     "Retry",
+    "SessionMissing",
     "ShellResult",
     "Status",
     "StoreError",

@@ -21,6 +21,7 @@ from runwright import (
     NotFound,
     PreflightError,
     RecoveryRequiredError,
+    SessionMissing,
     StoreInUse,
     Uncertain,
     Workflow,
@@ -139,8 +140,8 @@ async def test_refused_starts_leave_no_trace(kind: str, tmp_path: Path) -> None:
     broken: Workflow[JsonObject] = Workflow("broken")
     asking: Workflow[JsonObject] = Workflow("asking")
     asking.entry(asking.agent(name="ask")(lambda ctx: "?"))
-    people: Workflow[JsonObject] = Workflow("people")
-    people.entry(people.decision(choices=["yes", "no"], name="decide")(lambda ctx: "?"))
+    talking: Workflow[JsonObject] = Workflow("talking")
+    talking.entry(talking.assistant(name="say")(lambda ctx: "?"))
     cases: list[tuple[Any, Any, type[PreflightError], str]] = [
         (broken, {}, WorkflowInvalid, "workflow_invalid"),
         ("no-such-workflow", {}, WorkflowNotFound, "workflow_not_found"),
@@ -148,7 +149,7 @@ async def test_refused_starts_leave_no_trace(kind: str, tmp_path: Path) -> None:
         (chain(double), {"nummer": 7}, InputInvalid, "input_invalid"),
         (chain(double), Job(float("nan")), InputInvalid, "input_invalid"),  # type: ignore[arg-type]  # on purpose
         (asking, {}, AgentMissing, "agent_missing"),
-        (people, {}, PreflightError, "unsupported"),
+        (talking, {}, SessionMissing, "agent_missing"),
     ]
     async with opened(kind, tmp_path / "state") as engine:
         before = len(await engine.events())

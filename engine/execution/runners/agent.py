@@ -4,13 +4,15 @@ from typing import cast
 
 from attrs import frozen
 
-from runwright.engine.agents.agent import Agent, AgentRequest
+from runwright.engine.agents.agent import DEFAULT_AGENT, Agent, AgentRequest
 from runwright.engine.authoring.conversion import PLAIN, NotConvertible, Shape
 from runwright.engine.commands.worker import CloseRequest, OpenRequest, ParkRun, SubmitCandidate
 from runwright.engine.execution.calling import call
 from runwright.engine.execution.contexts import as_time
 from runwright.engine.execution.failures import MAX_ERROR, Failure, NodeFailure, describe, message_of, stored
 from runwright.engine.execution.port import SavedRequest
+from runwright.engine.execution.runners.asking import ask_session
+from runwright.engine.execution.runners.texts import text_of
 from runwright.engine.execution.speaking import speaking
 from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import Walk
@@ -22,8 +24,10 @@ MAX_REFUSED = 5
 
 
 async def run_agent(walk: Walk, visit: Visit) -> Ended | Parked:
-    """Ask the node's executor."""
-    by = visit.spec.by or "default"
+    """Ask the run's session, where it has one and the node names no executor; else the node's executor."""
+    by = visit.spec.by or DEFAULT_AGENT
+    if walk.state.session is not None and by == DEFAULT_AGENT:
+        return await ask_session(walk, visit)
     agent = walk.agents.get(by)
     if agent is None:
         detail = f"No executor {by!r} was handed in for {visit.path!r}. Open the engine with agents={{{by!r}: …}}."
@@ -36,7 +40,7 @@ async def run_agent(walk: Walk, visit: Visit) -> Ended | Parked:
 
 
 async def _open(walk: Walk, visit: Visit) -> SavedRequest:
-    prompt = await walk.aside(_prompt(walk, visit))
+    prompt = await walk.aside(text_of(walk, visit, "prompt"))
     *_, request = await walk.commit(
         *visit.opening(),
         OpenRequest(
@@ -50,15 +54,6 @@ async def _open(walk: Walk, visit: Visit) -> SavedRequest:
         ),
     )
     return SavedRequest(request=cast(str, request), prompt=prompt, refused=0, refusal=None, deadline=visit.deadline)
-
-
-async def _prompt(walk: Walk, visit: Visit) -> str:
-    function = visit.declaration.function
-    assert function is not None
-    prompt = await walk.call(visit, function, visit.context)
-    if not isinstance(prompt, str):
-        raise walk.failed(visit, TypeError(f"an agent node returns its prompt as a str, not {type(prompt).__name__}"))
-    return prompt
 
 
 @frozen

@@ -1,0 +1,147 @@
+"""What refusals say: a sentence for each code, filled in with the facts that show it, and the next step."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from runwright.engine.codes import HINTS
+from runwright.eventstore.values import Json
+
+#: What each refusal says; the evidence fills it in where it can.
+_SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "not_started": "Run {run} has not started yet.",
+        "not_parked": "Run {run} is {state} and does not wait for a resume.",
+        "already_terminal": "Run {run} has ended already ({outcome}).",
+        "parent_invalid": "Run {run} cannot be restarted like this ({outcome}).",
+        "human_required": "Only a person can answer request {request} of run {run}.",
+        "input_cleared": "The input of run {run} was erased.",
+        "restart_no_progress": "Run {run} has been restarted without getting anywhere.",
+        "still_live": "Run {run} is still live.",
+        "paused": "Run {run} is paused.",
+        "key_reused": "The key was used before for another command (run {run}).",
+        "revision_changed": "The facts have changed since they were read.",
+        "not_found": "There is no {what} {id}.",
+        "claim_lost": "The claim on run {run} is gone ({reason}).",
+        "effect_ambiguous": "Nobody can tell whether an effect of run {run} happened.",
+        "effect_request_changed": "Effect {effect} was asked for again with another request.",
+        "max_steps_exceeded": "Run {run} has used all of its {max_steps} steps.",
+        "payload_too_large": "A value is over its limit of {limit} bytes.",
+        "input_invalid": "What was handed in cannot be used: {path} {problem}.",
+        "presentation_pending": "Session {session} is still answering how run {run} ended.",
+        "start_no_progress": "Too many runs in a row were started by the end of another, the last by that of {run}.",
+        "session_busy": "Session {session} is held by run {run} of workflow {workflow}, queued {since}.",
+    }
+)
+
+
+class _Facts(dict[str, object]):
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+#: Why changed sources cannot be accepted, said of the node that the run stands at.
+_PROBLEMS: Mapping[str, str] = MappingProxyType(
+    {
+        "vanished": "is gone",
+        "kind_changed": "is of another kind",
+        "effect_changed": "has another effect, and its own is not settled",
+    }
+)
+
+
+def named(files: Sequence[str]) -> str:
+    """The first of some files in brackets, and how many more there are; nothing where there are none."""
+    shown = [*files[:5], *([f"and {len(files) - 5} more"] if len(files) > 5 else [])]
+    return f" ({', '.join(shown)})" if shown else ""
+
+
+def _changed_sources(evidence: Mapping[str, Json]) -> str:
+    files = evidence.get("files")
+    listed = named([str(each) for each in files]) if isinstance(files, list) else ""
+    problem = _PROBLEMS.get(str(evidence.get("problem")))
+    unfit = f"; it cannot carry it on: the node {evidence.get('node')} {problem}" if problem else ""
+    return f"The workflow of run {evidence.get('run')} is not the one it was started with{listed}{unfit}."
+
+
+#: Why a request does not take what was handed in for it.
+_RULES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "foreign_session": "Request {request} of run {run} is not put to session {session}.",
+        "takes_no_submission": "Request {request} of run {run} is of kind {kind} and takes no submission.",
+        "decided_by_a_person": "Request {request} of run {run} is a decision, which is made and not submitted.",
+        "no_decision": "Request {request} of run {run} is of kind {kind} and no decision.",
+        "answered_by_its_session": "Request {request} of run {run} is answered by the session that it is put to.",
+    }
+)
+
+#: Who has answered a request already.
+_SOURCES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "agent": "by its agent",
+        "person": "by a person",
+        "policy": "by the choice that the workflow makes when nobody answered in time",
+    }
+)
+
+
+def _about_request(code: str, evidence: Mapping[str, Json]) -> str | None:
+    """What a refusal says of a request, where its evidence knows more than its code."""
+    at = _Facts(evidence)
+    match code:
+        case "protocol_rejected" if str(evidence.get("rule")) in _RULES:
+            return _RULES[str(evidence["rule"])].format_map(at)
+        case "revision_changed" if "stale" in evidence:
+            return "What was decided on is not what request {request} of run {run} asks now.".format_map(at)
+        case "revision_changed" if evidence.get("state") == "validating":
+            return "Another answer to request {request} of run {run} is being checked.".format_map(at)
+        case "revision_changed" if evidence.get("state") == "closed" and "cause" in evidence:
+            return "Request {request} of run {run} is closed ({cause}).".format_map(at)
+        case "revision_changed" if "source" in evidence:
+            by = _SOURCES.get(str(evidence["source"]), "")
+            return f"Request {evidence.get('request')} of run {evidence.get('run')} was answered already {by}."
+        case _:
+            return None
+
+
+def sentence(code: str, evidence: Mapping[str, Json]) -> str:
+    """What a refusal says, filled in with the facts that show it."""
+    if code == "source_changed":
+        return _changed_sources(evidence)
+    if (said := _about_request(code, evidence)) is not None:
+        return said
+    if code == "parent_invalid" and "last" in evidence:
+        return f"Run {evidence.get('run')} was carried on by run {evidence['last']}, which can be restarted instead."
+    if code == "parent_invalid" and "mount" in evidence:
+        node, mount = evidence.get("node"), evidence["mount"]
+        return f"A run cannot be restarted inside a mounted workflow: {node} stands in {mount}."
+    if code == "still_live" and "request" in evidence:
+        return (
+            f"The executor of node {evidence.get('node')} is at work on request {evidence['request']} "
+            f"of run {evidence.get('run')} right now."
+        )
+    if code == "claim_lost" and "session" in evidence:
+        return f"The coordinator that speaks does not hold session {evidence['session']} ({evidence.get('reason')})."
+    pattern = _SENTENCES.get(code)
+    if pattern is None:
+        return f"The command was refused ({code.replace('_', ' ')})."
+    return pattern.format_map(_Facts(evidence))
+
+
+def next_step(code: str, evidence: Mapping[str, Json]) -> str:
+    """The next step after a refusal: that of its code, but for where the evidence knows a better one."""
+    match code:
+        case "parent_invalid" if "last" in evidence:
+            return f"`runwright restart {evidence['last']}`"
+        case "parent_invalid" if "mount" in evidence:
+            return f"begin at a node that comes before {evidence['mount']}, or at the first one"
+        case "still_live" if "request" in evidence:
+            return "let it answer, or stop what drives the run and answer then"
+        case "claim_lost" if "session" in evidence:
+            return "attach to the session again; that ends what another coordinator holds"
+        case "input_invalid":
+            return "correct it, then ask again"
+        case "protocol_rejected" if str(evidence.get("rule")) in _RULES:
+            return "`runwright requests` shows what waits for an answer, and how each is answered"
+        case _:
+            return HINTS.get(code, "")
