@@ -1,4 +1,4 @@
-"""A scripted agent session that speaks the real protocol over the real socket: its branch, its turns, its coordinator."""
+"""A scripted agent session that speaks the real protocol over the real socket: a branch, turns, one coordinator."""
 
 import asyncio
 import itertools
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runwright.engine.client import AsyncClient
+from runwright.engine.protocol.errors import HostUnavailable
 
 #: Seconds after which a test gives up waiting for something that has to come.
 PATIENCE = 60.0
@@ -83,20 +84,31 @@ class SocketSession:
         return found
 
     async def handed(self, message: str | None = None) -> dict[str, Any]:
-        """Look for whatever the host asks about until it hands a message out; the message as it was handed."""
+        """Look for whatever the host asks about until it hands a message out; the message as it was handed.
+
+        Where the host is lost meanwhile, the adapter attaches anew, as one has to. A message that turns out to be on
+        the branch already is answered as it is.
+        """
         while True:
-            current = (await self.next())["current"]
+            try:
+                current = (await self.next())["current"]
+            except HostUnavailable:
+                await self.attach()
+                continue
             if current is None:
                 continue
+            assert message in (None, current["message"]), current
             if current["deliver"]:
-                assert message in (None, current["message"]), current
                 return dict(current)
             await self.report(current["message"])
+            if current["message"] in self.branch:
+                return dict(current)
 
     async def receive(self, message: str | None = None) -> dict[str, Any]:
         """Be handed a message, show it on the branch, and report it while the agent is busy with it."""
         current = await self.handed(message)
-        self.branch.append(current["message"])
+        if current["message"] not in self.branch:
+            self.branch.append(current["message"])
         await self.report(current["message"], idle=not current["starts_turn"])
         return current
 
