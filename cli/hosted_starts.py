@@ -11,14 +11,13 @@ from attrs import frozen
 from runwright.cli.agent_specs import check_spec, named_specs, settled_agents
 from runwright.cli.failures import Refused
 from runwright.cli.hosting import host_lives
-from runwright.cli.inputs import read_base, read_fields
+from runwright.cli.inputs import Field, read_base, read_fields
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.launching import naming
 from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
     from runwright.engine.client.client import Client
-    from runwright.engine.embedded.code import InputField
 
 
 #: The executor that is the person at the terminal.
@@ -44,7 +43,7 @@ class HostedStart:
 
     workflow: str
     base: Json
-    fields: "tuple[InputField, ...]"
+    fields: tuple[Field, ...]
     task: str | None
     project: Path | None
     interpreter: str
@@ -101,7 +100,7 @@ class HostedStart:
                 self.workflow,
                 self.base,
                 cwd=Path.cwd(),
-                fields=[(each.key, each.text, each.is_json) for each in self.fields],
+                fields=self.fields,
                 task=self.task,
                 project=self.project,
                 interpreter=self.interpreter,

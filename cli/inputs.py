@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from runwright.cli.failures import Refused
 from runwright.eventstore.values import MAX_VALUE, Json, decode
 
-if TYPE_CHECKING:  # imported where it is used: only a start has fields
-    from runwright.engine.embedded.code import InputField
+#: A field as it was typed: its key, the text, and whether that is JSON.
+Field: TypeAlias = tuple[str, str, bool]
 
 
 def read_base(base: str | None, stdin: BinaryIO | None = None) -> Json:
@@ -33,21 +33,19 @@ def read_base(base: str | None, stdin: BinaryIO | None = None) -> Json:
         raise _wrong(f"The JSON of -i is not usable: {error.path} {error.problem}.", f"{error.fix}.") from None
 
 
-def read_fields(settings: Sequence[str]) -> "tuple[InputField, ...]":
+def read_fields(settings: Sequence[str]) -> tuple[Field, ...]:
     """Read what ``-s`` was given: ``key=value``, or ``key:=JSON``, in order.
 
     Raises:
         Refused: It has neither form.
     """
-    from runwright.engine.embedded.code import InputField
-
     fields = []
     for each in settings:
         left, equals, text = each.partition("=")
         key = left.removesuffix(":")
         if not equals or not key:
             raise _wrong("-s takes key=value, or key:=JSON.", "Example: -s path=. -s top:=20")
-        fields.append(InputField(key=key, text=text, is_json=left.endswith(":")))
+        fields.append((key, text, left.endswith(":")))
     return tuple(fields)
 
 

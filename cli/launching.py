@@ -18,6 +18,7 @@ from runwright.eventstore.values import Json
 if TYPE_CHECKING:
     from runwright.engine.agents.agent import Agent
     from runwright.engine.embedded.catalog import Catalog, Driven
+    from runwright.engine.embedded.code import Typed
     from runwright.engine.graph.definition import Definition
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -99,6 +100,20 @@ def _near_file(typed: str) -> str:
     return f"Did you mean {(folder / name).as_posix()}{colon}{variable}?" if question else ""
 
 
+def typed_of(fields: Sequence[str], task: str | None) -> "Typed":
+    """What was typed beside the input, for whoever has the workflow's code.
+
+    Raises:
+        Refused: A field has no form that is known.
+    """
+    from runwright.engine.embedded.code import InputField, Typed
+
+    read = read_fields(fields)
+    return Typed(
+        fields=tuple(InputField(key=key, text=text, is_json=is_json) for key, text, is_json in read), task=task
+    )
+
+
 def check_launch(
     call: Invocation,
     *,
@@ -116,11 +131,10 @@ def check_launch(
     """
     from runwright.engine.embedded import preflight
     from runwright.engine.embedded.catalog import Catalog
-    from runwright.engine.embedded.code import Typed
     from runwright.engine.embedded.filling import check_asked, fill_input
     from runwright.engine.sources.locate import typed_reference
 
-    given, typed = read_base(base), Typed(fields=read_fields(fields), task=task)
+    given, typed = read_base(base), typed_of(fields, task)
     call.printed.settle()  # from here on user code is at work
     named = call.project if call.flags.project is not None else None
     with naming(call, workflow):

@@ -24,7 +24,9 @@ def test_the_example_runs_and_its_test_passes(cli: CommandLine) -> None:
 
     assert run("runwright.cli.main", "workflows", "--jsonl").count("\n") == 1
     assert run("runwright.cli.main", "check", "example").startswith("✓ example holds")
-    assert run("runwright.cli.main", "run", "--inline", "example", "-s", "folder=.").strip() == str(project.resolve() / "INDEX.md")
+    assert run("runwright.cli.main", "run", "--inline", "example", "-s", "folder=.").strip() == str(
+        project.resolve() / "INDEX.md"
+    )
     assert (project / "INDEX.md").read_text() == "# Index\n\n- [My notes](./notes.md)\n"
     assert "3 passed" in run("pytest", ".runwright", "-q", "-p", "no:cacheprovider")
 

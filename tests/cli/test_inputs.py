@@ -8,9 +8,9 @@ import pytest
 from attrs import field, frozen
 
 from runwright.cli.failures import Failure, Refused, failure_of
-from runwright.cli.inputs import read_base, read_fields
+from runwright.cli.inputs import read_base
+from runwright.cli.launching import typed_of
 from runwright.engine.authoring.conversion import schema_of, shape_of
-from runwright.engine.embedded.code import Typed
 from runwright.engine.embedded.filling import fill_input
 from runwright.engine.errors import InputRefused
 from runwright.engine.schemas import describe_fields
@@ -35,7 +35,7 @@ class Everything:
 def build(*settings: str, base: str | None = None, task: str | None = None, declared: object = Everything) -> object:
     """Build an input with what stands behind each flag."""
     given = read_base(base, io.BytesIO(b'{"count": 7}'))
-    return fill_input(shape_of(declared), given, Typed(fields=read_fields(settings), task=task))
+    return fill_input(shape_of(declared), given, typed_of(settings, task))
 
 
 def refusal(*settings: str, base: str | None = None, task: str | None = None, declared: object = Everything) -> Failure:

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from runwright.cli.inputs import read_fields
+from runwright.cli.launching import typed_of
 from runwright.engine.embedded.async_engine import AsyncEngine
-from runwright.engine.embedded.code import Typed
 from runwright.engine.embedded.preflight import Surroundings
 
 
@@ -40,7 +39,7 @@ def queue_run(
                 {},
                 session=session,
                 surroundings=Surroundings(cwd=folder),
-                typed=Typed(fields=read_fields(fields), task=task),
+                typed=typed_of(fields, task),
                 drive=False,
             )
             return result.value
