@@ -9,10 +9,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _checked(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    del context, parameter
+    if value is None:
+        return None
     from runwright.engine.decisions.session import SESSION_ID
 
-    del context, parameter
-    if value is not None and not SESSION_ID.fullmatch(value):
+    if not SESSION_ID.fullmatch(value):
         raise click.BadParameter("a session ID has 1 to 128 of A-Z a-z 0-9 . _ : -")
     return value
 

@@ -68,8 +68,8 @@ claude = "cmd:claude -p --output-format json"
 
 `RUNWRIGHT_HOME` names the state directory and wins over `store`. `RUNWRIGHT_PROJECT` names the project folder.
 `NO_COLOR` switches colours off. `capacity` bounds how many runs one process drives at the same time. A host in
-the background ends after `idle_exit` without work, by default ten minutes; 0 is never. `redact_after` is read and checked
-by this version, and used by a later one.
+the background ends after `idle_exit` without work, by default ten minutes; 0 is never. `redact_after` is read and
+checked by this version, and used by a later one.
 """
 
 

@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -245,3 +247,20 @@ def test_the_demo_kills_its_worker_and_recovers(cli: CommandLine, monkeypatch: p
     assert document["killed_at"] is not None
     assert list(temporary.iterdir()) == []
     assert not (cli.home / "log.sqlite").exists()
+
+
+def test_a_start_through_a_host_is_quick_and_light(hosted: CommandLine, tmp_path: Path) -> None:
+    """It takes at most 200 ms of CPU time, with the bytecode there, and neither SQLAlchemy nor an event loop."""
+    hosted("host", "start")
+    code = (
+        "import sys, time; from runwright.cli.main import main; main(['start', 'sample', 'greet', '--json'])\n"
+        "assert 'sqlalchemy' not in sys.modules and 'asyncio' not in sys.modules\n"
+        "print(time.process_time(), file=sys.stderr)"
+    )
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": ""}
+    times: list[float] = []
+    # The first one writes the bytecode; a neighbour on the same core can only make one slower.
+    while len(times) < 2 or (min(times[1:]) > 0.2 and len(times) < 10):
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        times.append(float(done.stderr.split()[-1]))
+    assert min(times[1:]) <= 0.2, times
