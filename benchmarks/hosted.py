@@ -64,11 +64,12 @@ def start_to_first_node(folder: Path) -> float:
         for _ in range(STARTS):
             asked = datetime.now(UTC)
             run_id = client.run_start(flow, {}, cwd=folder).value
-            for event in client.events_subscribe(run_id):
-                if event["type"] == "node.started":
-                    times.append((datetime.fromisoformat(event["at"]) - asked).total_seconds())
-                if event["type"] == "run.completed":
-                    break
+            with client.events_subscribe(run_id) as events:
+                for event in events:
+                    if event["type"] == "node.started":
+                        times.append((datetime.fromisoformat(event["at"]) - asked).total_seconds())
+                    if event["type"] == "run.completed":
+                        break
     return statistics.median(times)
 
 
@@ -77,10 +78,11 @@ def _steps_a_second(folder: Path, capacity: int) -> float:
     with _host(folder / "state", capacity) as client:
         started = time.perf_counter()
         open_runs = {client.run_start(flow, {}, cwd=folder).value for _ in range(RUNS)}
-        for event in client.events_subscribe(types=["run.completed"]):
-            open_runs.discard(event["stream"].partition("/")[2])
-            if not open_runs:
-                break
+        with client.events_subscribe(types=["run.completed"]) as events:
+            for event in events:
+                open_runs.discard(event["stream"].partition("/")[2])
+                if not open_runs:
+                    break
         return RUNS * STEPS / (time.perf_counter() - started)
 
 
