@@ -65,7 +65,7 @@ def _workflow(location: Location, recorder: Recorder, known: dict[Path, ModuleTy
 
 def _run(location: Location, file: Path, recorder: Recorder) -> ModuleType:
     """Run a file as a module of its own name, so that its classes and functions can be found in it."""
-    imported = _imported(file)
+    imported = _imported(file, recorder)
     if imported is not None:
         return imported  # another workflow of this load has imported it already
     name = file.stem if file.stem not in sys.modules else f"runwright_workflow_{file.stem}"
@@ -83,12 +83,9 @@ def _run(location: Location, file: Path, recorder: Recorder) -> ModuleType:
     return module
 
 
-def _imported(file: Path) -> ModuleType | None:
-    for module in list(sys.modules.values()):
-        origin = getattr(module, "__file__", None)
-        if module.__name__ != "__main__" and isinstance(origin, str) and origin == str(file):
-            return module
-    return None
+def _imported(file: Path, recorder: Recorder) -> ModuleType | None:
+    found = (module for module in recorder.imported() if getattr(module, "__file__", None) == str(file))
+    return next(found, None)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from itertools import takewhile
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -19,6 +20,8 @@ from runwright.engine.sources.identity import SourceSet
 #: What is changed for a while, the module path and the finders, belongs to the whole process.
 _ONE_AT_A_TIME = threading.RLock()
 _OURS = Path(__file__).resolve().parents[2]
+#: What `look_around` saw: the name of the module that was imported last, and where all of them lie.
+_seen: tuple[str, tuple[str, ...]] = ("", ())
 
 
 class Recorder(MetaPathFinder):
@@ -30,6 +33,7 @@ class Recorder(MetaPathFinder):
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = roots
+        self._last = next(reversed(sys.modules))
         self.read: dict[Path, str] = {}
 
     def find_spec(
@@ -55,6 +59,10 @@ class Recorder(MetaPathFinder):
                 for file, digest in files.items()
             }
         )
+
+    def imported(self) -> Iterator[ModuleType]:
+        """Every module that was imported since it began."""
+        yield from _since(self._last).values()
 
     def note(self, file: Path, data: bytes) -> None:
         """Remember what a file held when it was read."""
@@ -94,12 +102,11 @@ def recording(folders: Sequence[Path]) -> Iterator[Recorder]:
 
 def _recording(folders: Sequence[Path]) -> Iterator[Recorder]:
     roots = [folder.resolve() for folder in folders]
-    recorder = Recorder(roots)
-    # A copy: other threads of the program may import at the same time.
     inside = tuple(f"{str(root).rstrip(os.sep)}{os.sep}" for root in roots)
-    before = {name: module for name, module in sys.modules.copy().items() if _belongs(module, inside, roots)}
+    before = {name: module for name, module in _imported(inside).items() if _belongs(module, inside, roots)}
     for name in before:
         del sys.modules[name]
+    recorder = Recorder(roots)
     added = [str(folder) for folder in folders]
     old_path = list(sys.path)
     sys.path[:0] = added
@@ -115,10 +122,28 @@ def _recording(folders: Sequence[Path]) -> Iterator[Recorder]:
 
 def look_around() -> None:
     """Find out now where everything lies that was imported so far; whoever is forked from here need not."""
-    for module in sys.modules.copy().values():
-        origin = getattr(module, "__file__", None)
-        if isinstance(origin, str):
-            _real(origin)
+    global _seen
+    modules = sys.modules.copy()
+    origins = (getattr(module, "__file__", None) for module in modules.values())
+    _seen = next(reversed(modules)), tuple(_real(each) for each in origins if isinstance(each, str))
+
+
+def _imported(inside: tuple[str, ...]) -> dict[str, ModuleType]:
+    """The modules that may lie in some folders: those that were imported since all were seen to lie elsewhere.
+
+    Looking at one copies memory that a forked process shares with hundreds of others.
+    """
+    last, places = _seen
+    if not last or any(place.startswith(inside) for place in places):
+        return sys.modules.copy()  # other threads of the program may import at the same time
+    return _since(last)
+
+
+def _since(last: str) -> dict[str, ModuleType]:
+    """The modules that were imported after another one."""
+    # In one go, for the same reason.
+    names = list(takewhile(last.__ne__, reversed(sys.modules)))
+    return {name: sys.modules[name] for name in names if name in sys.modules}
 
 
 def is_project_file(origin: str, project: Path) -> bool:

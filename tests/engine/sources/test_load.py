@@ -1,5 +1,6 @@
 """Workflow files are loaded fresh, with their identity, and what goes wrong is told safely (C95)."""
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from textwrap import dedent
 import pytest
 
 from runwright.engine.errors import WorkflowInvalid, WorkflowNotFound
+from runwright.engine.sources import recording
 from runwright.engine.sources.identity import SourceSet
 from runwright.engine.sources.load import load
 from runwright.engine.sources.locate import locate
@@ -100,6 +102,29 @@ def test_what_the_process_had_imported_stays_its_own(tmp_path: Path, monkeypatch
     load("flow.py", tmp_path)
     assert sys.modules["kept"] is kept
     assert sys.path == path
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["imported before", "imported after"])
+def test_what_was_seen_once_is_not_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool
+) -> None:
+    """A forked process knows where its modules lie; one of the project is loaded afresh all the same."""
+    monkeypatch.setattr(recording, "_seen", ("", ()))
+    write(tmp_path / "kept.py", "number = 1\n")
+    write(tmp_path / "flow.py", FLOW.format(imports="from kept import number", name="flow", value="number"))
+    sys.path.insert(0, str(tmp_path))
+    if not before:
+        recording.look_around()
+    kept = importlib.import_module("kept")
+    if before:
+        recording.look_around()
+    write(tmp_path / "kept.py", "number = 2\n")
+    loaded = load("flow.py", tmp_path)
+    assert set(loaded.sources.files) == {"flow.py", "kept.py"}
+    function = loaded.program.nodes["only"].declaration.function
+    assert function is not None
+    assert function(None) == 2
+    assert sys.modules["kept"] is kept
 
 
 def test_changed_files_are_named(tmp_path: Path) -> None:
