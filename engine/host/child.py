@@ -122,9 +122,10 @@ class Child:
         while await self._remains.find():
             await asyncio.sleep(Remains.PATIENT)
 
-    def told_exit(self, status: int | None) -> None:
-        """Learn that its process exited and was fetched."""
+    def told_exit(self, status: int | None, *, alone: bool) -> None:
+        """Learn that its process exited and was fetched, and whether it was known to be the last of its own."""
         self.status = status
+        self._remains.none = alone
         if not self._exited.done():
             self._exited.set_result(None)
 

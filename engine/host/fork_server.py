@@ -219,7 +219,7 @@ class ForkServer:
             case Spawned():
                 self._spawned(message)
             case Exited():
-                self._ended(message.process.pid, message.status)
+                self._ended(message.process.pid, message.status, alone=message.alone)
             case never:
                 assert_never(never)
 
@@ -245,10 +245,10 @@ class ForkServer:
         if offered is not None:
             offered.close()
 
-    def _ended(self, pid: int, status: int | None) -> None:
+    def _ended(self, pid: int, status: int | None, *, alone: bool = False) -> None:
         child = self.children.pop(pid, None)
         if child is not None:
-            child.told_exit(status)
+            child.told_exit(status, alone=alone)
             if not self.children:
                 self._rests()
 

@@ -27,6 +27,7 @@ class Remains:
 
     Attributes:
         run_id: The run that it works for, whose mark its processes have.
+        none: Whether the fork server has seen that nothing is left; then nobody has to look.
     """
 
     #: Seconds between two looks for the end of what cannot be ended.
@@ -40,6 +41,7 @@ class Remains:
     ) -> None:
         self._child = child
         self.run_id: str | None = None
+        self.none = False
         self._exited = exited
         self._orphans = orphans
         self._escaped: dict[int, Process] = {}
@@ -65,6 +67,8 @@ class Remains:
                 return found
             # Its process is gone; what that left behind is known to whoever fetches its end.
             await asyncio.wait({self._exited}, timeout=_FETCHING)
+        if self.none:
+            return []
         return await asyncio.to_thread(self._find, await self._orphans(self._child.pid))
 
     async def _signalled(self, number: signal.Signals, seconds: float) -> list[Process]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from runwright.engine.embedded.code import Wanted
 from runwright.engine.embedded.remote_code import RemoteCode
 from runwright.engine.errors import ActivationFailed
-from runwright.engine.host.limits import RESOLVE, RESOLVERS, TERM_GRACE
+from runwright.engine.host.limits import HEARING, RESOLVE, RESOLVERS, TERM_GRACE
 from runwright.engine.host.provisioning import Provisioning
 from runwright.engine.host.spawning import Child, Children
 from runwright.engine.host.unusable import NoProcess
@@ -83,6 +83,8 @@ class Resolvers:
 
     async def _end(self, child: Child) -> None:
         try:
+            # One that has answered exits by itself, and is not looked for while it does.
+            await asyncio.wait({own_task(child.exited())}, timeout=HEARING)
             if not await child.end(TERM_GRACE):
                 _log.error("a process that loaded a workflow cannot be ended")
         finally:

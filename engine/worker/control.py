@@ -51,10 +51,13 @@ class Exited:
     Attributes:
         process: Which.
         status: Its exit code; negative: the number of the signal that killed it.
+        alone: Whether nothing that it started is left: whatever loses its parent comes to the fork server, and
+            nobody had come.
     """
 
     process: ProcessIdentity
     status: int
+    alone: bool = False
 
 
 @frozen(kw_only=True)

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import select
 import signal
 import socket
 import sys
@@ -25,6 +26,7 @@ def become_child(handover: socket.socket) -> NoReturn:
     try:
         _leave_parent(handover.fileno())
         handover.sendall(LEADS)
+        _rehearse(handover)
         channel = _channel(handover)
         if channel is None:
             status = 0
@@ -48,6 +50,15 @@ def _leave_parent(handover: int) -> None:
     atexit._clear()
     os.closerange(3, handover)
     os.closerange(handover + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def _rehearse(handover: socket.socket) -> None:
+    """Do once what comes first, unless the channel is there already."""
+    # Imported by the fork server already; here for a child that was started afresh.
+    from runwright.engine.worker.rehearsal import rehearse
+
+    if not select.select([handover], [], [], 0)[0]:
+        rehearse()
 
 
 def _channel(handover: socket.socket) -> socket.socket | None:

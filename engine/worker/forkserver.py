@@ -59,12 +59,14 @@ class ForkServer:
         control: The host's end closes when nothing is wanted any more.
         idle: How many children are kept ready.
         forks: Whether children are forked, and not started afresh.
+        keeps: Whether processes whose parent ends are given to this one.
     """
 
-    def __init__(self, control: socket.socket, *, idle: int, forks: bool) -> None:
+    def __init__(self, control: socket.socket, *, idle: int, forks: bool, keeps: bool) -> None:
         self._control = control
         self._wanted = idle
         self._forks = forks
+        self._keeps = keeps
         self._reader = FrameReader()
         self._channels: deque[int] = deque()
         self._idle: deque[_Idle] = deque()
@@ -173,15 +175,15 @@ class ForkServer:
             if process is not None:
                 # Everything that has no other parent now was this child's: each keeps the orphans of its own.
                 self._left_of(pid)
-                self._say(Exited(process=process, status=os.waitstatus_to_exitcode(status)))
+                alone = self._keeps and not self._orphans
+                self._say(Exited(process=process, status=os.waitstatus_to_exitcode(status), alone=alone))
 
     def _left_of(self, pid: int) -> tuple[ProcessIdentity, ...]:
-        own = os.getpid()
-        children = {each.pid for each in process_table.every() if each.parent == own and not each.ended}
         known = {child.process.pid for child in self._idle} | self._handed.keys()
-        self._orphans = {orphan: self._orphans.get(orphan, pid) for orphan in children - known}
-        named = [identify(orphan) for orphan, whose in self._orphans.items() if whose == pid]
-        return tuple(each for each in named if each is not None)
+        named = {orphan: identify(orphan) for orphan in process_table.children() if orphan not in known}
+        living = {orphan: process for orphan, process in named.items() if process is not None}
+        self._orphans = {orphan: self._orphans.get(orphan, pid) for orphan in living}
+        return tuple(process for orphan, process in living.items() if self._orphans[orphan] == pid)
 
     # the end
 
@@ -213,15 +215,17 @@ def _quit(*_: object) -> NoReturn:
 def main() -> None:
     """Serve the control socket whose descriptor is the first argument; the second says how many are kept ready."""
     take_room()
-    keep_orphans()
+    keeps = keep_orphans()
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     import runwright.engine.worker.entry  # noqa: F401 (what every child needs is there before it is forked)
+    from runwright.engine.worker.rehearsal import rehearse
 
     look_around()
+    rehearse()
     gc.collect()
     gc.freeze()  # no collection of a child's touches, and so copies, what all of them share
-    ForkServer(control, idle=int(sys.argv[2]), forks=FORKS and "--afresh" not in sys.argv[3:]).run()
+    ForkServer(control, idle=int(sys.argv[2]), forks=FORKS and "--afresh" not in sys.argv[3:], keeps=keeps).run()
 
 
 if __name__ == "__main__":

@@ -16,10 +16,9 @@ _PR_SET_CHILD_SUBREAPER: Final = 36
 _room = 0
 
 
-def keep_orphans() -> None:
-    """Have processes whose parent ends be given to this one, and not to the first process of the system."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def keep_orphans() -> bool:
+    """Have processes whose parent ends be given to this one, not to the system's first; whether that can be had."""
+    return sys.platform == "linux" and not ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def take_room() -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,38 @@ async def test_what_one_worker_left_is_not_taken_for_another_ones(tmp_path: Path
         assert marked_in(tmp_path / "one") == []
         assert marked_in(tmp_path / "other") == living
         assert await other.end(grace=0.1)
+
+
+@linux_only
+@pytest.mark.parametrize("somebody", [False, True], ids=["alone", "beside one that left something"])
+async def test_what_a_child_left_is_looked_for_unless_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, somebody: bool
+) -> None:
+    """Whatever loses its parent comes to the fork server: where nobody has come, nobody is looked for."""
+    looks = 0
+    every = process_table.every
+
+    def counted() -> Iterator[process_table.Process]:
+        nonlocal looks
+        looks += 1
+        return every()
+
+    async with fork_servers() as servers:
+        if somebody:
+            crashed, _ = await working(servers, tmp_path, HIDING)
+            os.kill(crashed.identity.pid, signal.SIGKILL)
+            await crashed.exited()
+        child = await servers.spawn()
+        await child.send(Ask(question={}, cwd=tmp_path))
+        assert await child.receive() is not None
+        assert await child.exited() == 0
+        monkeypatch.setattr(process_table, "every", counted)
+        assert await child.end()
+        assert bool(looks) == somebody
+        if somebody:
+            assert len(marked_in(tmp_path)) == 1, "what another one left is that one's"
+            assert await crashed.end(grace=0.1)
+        assert marked_in(tmp_path) == []
 
 
 async def test_a_stopped_worker_is_ended(tmp_path: Path) -> None:
