@@ -1,6 +1,7 @@
 """Model turns: whether a run owns one, and what its end makes of the run (page 07, "Turns")."""
 
 import hashlib
+from collections.abc import Collection
 from typing import Final
 
 from attrs import frozen
@@ -9,7 +10,13 @@ from runwright.engine.commands.session import Ownership, ReportTurn, SavedTurn, 
 from runwright.engine.decisions.control import pausing
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts, Step
-from runwright.engine.decisions.message import cancelled, owns_turn, step_message
+from runwright.engine.decisions.message import (
+    MAX_SESSION_WAKE_UPS,
+    MAX_STEP_WAKE_UPS,
+    cancelled,
+    owns_turn,
+    step_message,
+)
 from runwright.engine.decisions.settling import taken
 from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.event import Content, Event
@@ -19,6 +26,7 @@ from runwright.eventstore.events.run import RunEligible, RunParked, RunPaused
 from runwright.eventstore.events.timer import TimerCleared, TimerSet
 from runwright.eventstore.events.turn import TurnEnded, TurnLost, TurnStarted
 from runwright.projections.control.messages import MessageRow
+from runwright.projections.control.sessions import SessionRow
 from runwright.projections.control.turns import TurnRow
 
 #: Unproductive ends that are answered by a reminder; the next one ends the attempt.
@@ -167,6 +175,27 @@ def _visible(step: Step, turn: str, end: TurnEnd) -> list[Event]:
 def lost(turn: TurnRow, cause: str) -> TurnLost:
     """Nobody will learn how a turn ended."""
     return TurnLost(turn=turn.turn, cause=cause)
+
+
+def left_alone(
+    message: MessageRow, step: Step, turns: Collection[TurnRow], session: SessionRow | None, epoch: str
+) -> bool:
+    """Whether a step shows on the branch of an agent that rests, and nothing will come of it any more.
+
+    Its turn was lost; or it never had one, because whoever was handed it went before it began. One that was handed out
+    without starting a turn waits for a person to take one.
+
+    Args:
+        message: The step's message, as it stood before the report.
+        step: What it asks for.
+        turns: Its turns.
+        session: The session.
+        epoch: The coordinator that reports.
+    """
+    if turns:
+        return any(each.state == "lost" for each in turns)
+    tired = session is None or session.wake_ups >= MAX_SESSION_WAKE_UPS or step.request.wake_ups >= MAX_STEP_WAKE_UPS
+    return not tired and (message.state == "sent" or message.epoch not in (None, epoch))
 
 
 def unproductive(step: Step) -> list[Event]:

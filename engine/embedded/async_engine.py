@@ -31,7 +31,7 @@ from runwright.eventstore.values import JsonObject
 
 I = TypeVar("I")  # noqa: E741 - the name of the input's type everywhere in the public surface
 
-Until = Literal["finished", "waiting"]
+Until = Literal["finished", "waiting", "asked"]
 
 #: Seconds that `close` gives runs to reach their next boundary.
 GRACE = 10.0
@@ -314,7 +314,8 @@ class AsyncEngine(AsyncConversing):
 
         Args:
             run_id: The run.
-            until: ``finished``: until it has ended; ``waiting``: also while nothing moves it by itself.
+            until: ``finished``: until it has ended; ``waiting``: also while nothing moves it by itself; ``asked``: also
+                while somebody's answer moves it, whatever time the answer has.
             timeout: Seconds; after them its present status is answered.
 
         Raises:
@@ -342,7 +343,9 @@ class AsyncEngine(AsyncConversing):
                 # While a worker of it is at work here, there is nothing to read that the worker does not tell.
                 if not self._driving.driving(run_id):
                     look = self._driving.peek(run_id)
-                    if look.run.finished_at is not None or (until == "waiting" and not self._driving.moves(look)):
+                    if look.run.finished_at is not None or (until != "finished" and not self._driving.moves(look)):
+                        break
+                    if until == "asked" and self._driving.asked(look):
                         break
                 try:
                     async with asyncio.timeout(None if ends is None else ends - self._holder.clock.monotonic()):

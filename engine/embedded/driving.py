@@ -21,6 +21,7 @@ from runwright.engine.reading.moment import moment_of
 from runwright.engine.tasks import own_task
 from runwright.eventstore.errors import StoreError
 from runwright.projections.control.queue import QUEUE, QueueRow
+from runwright.projections.control.requests import REQUESTS
 from runwright.projections.control.runs import RunRow
 from runwright.projections.control.timers import TIMERS, TimerRow
 
@@ -80,6 +81,8 @@ class Driving:
         #: How the last launch of a run ended, until its end was looked at.
         self._outcomes: dict[str, str | None] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        #: Runs of which a timer has fallen due and was not yet seen to.
+        self._firing: set[str] = set()
         #: Goes on with a recovery that the store could not take when it was opened.
         self._recovery: asyncio.Task[None] | None = None
 
@@ -174,8 +177,15 @@ class Driving:
         if not look.moves:
             return False
         run_id = look.run.run_id
-        by_timer = not look.queue.eligible and look.queue.owner is None
+        by_timer = (not look.queue.eligible and look.queue.owner is None) or run_id in self._firing
         return self._scheduler.driving(run_id) or by_timer or run_id in self._holder.unrecovered
+
+    def asked(self, look: Look) -> bool:
+        """Whether a run stands at a question that is open to somebody who is no worker."""
+        if look.run.finished_at is not None or look.run.paused or look.queue.state != "parked" or look.queue.eligible:
+            return False
+        with moment_of(self._holder.log) as moment:
+            return bool(moment.rows.find(REQUESTS, run_id=look.run.run_id, state="open"))
 
     def interrupt(self, run_id: str) -> None:
         """Stop driving a run that was just ended by a command; its worker ends what it started."""
@@ -267,12 +277,15 @@ class Driving:
             _log.warning("run %s was not parked: %s", run.run_id, trouble.code)
 
     def _due(self, run_id: str, kind: str) -> None:
+        self._firing.add(run_id)
         self.background(self._fire(run_id, kind), f"timer {kind} of {run_id}")
 
     async def _fire(self, run_id: str, kind: str) -> None:
         try:
             await self.bridge.wrap(self._holder.transitions.host(FireTimer(run_id=run_id, kind=kind)))
+            self._firing.discard(run_id)
         except StoreError as error:
+            self._firing.discard(run_id)
             if self._holder.log.failed is not None:
                 self.watch.tell_all()  # the writer serves nobody any more: whoever waits hears why
                 return

@@ -7,6 +7,10 @@ class TestingError(AssertionError):
     __test__ = False
 
 
+#: What stands in for a node of each kind is given as this argument; the others ask people.
+_WHERE = {"agent": "agents", "choose": "agents", "assistant": "agents", "action": "effects", "shell": "effects"}
+
+
 class StandInMissing(TestingError):
     """The run reached a node for which the test gives nothing, or nothing more.
 
@@ -16,7 +20,7 @@ class StandInMissing(TestingError):
 
     def __init__(self, path: str, kind: str, said: str) -> None:
         self.path = path
-        where = {"agent": "agents", "choose": "agents", "action": "effects", "shell": "effects"}.get(kind, "decisions")
+        where = _WHERE.get(kind, "decisions")
         real = ', or "real" to let it happen' if where == "effects" else ""
         super().__init__(f"Node {path!r} ({kind}) {said}. Give {where}={{{path!r}: …}} an answer for it{real}.")
 

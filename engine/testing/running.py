@@ -29,6 +29,7 @@ def run(
     agents: Mapping[Any, Answers] = ...,
     decisions: Mapping[Any, Answers] = ...,
     effects: Mapping[Any, EffectAnswers] = ...,
+    session: bool = ...,
     cwd: Path | None = ...,
 ) -> Outcome: ...
 @overload
@@ -39,6 +40,7 @@ def run(
     agents: Mapping[Any, Answers] = ...,
     decisions: Mapping[Any, Answers] = ...,
     effects: Mapping[Any, EffectAnswers] = ...,
+    session: bool = ...,
     cwd: Path | None = ...,
 ) -> Outcome: ...
 def run(
@@ -48,6 +50,7 @@ def run(
     agents: Mapping[Any, Answers] = _NONE,
     decisions: Mapping[Any, Answers] = _NONE,
     effects: Mapping[Any, EffectAnswers] = _NONE,
+    session: bool = False,
     cwd: Path | None = None,
 ) -> Outcome:
     """Run a workflow with the real transitions, in a store that is thrown away, on a virtual clock.
@@ -58,10 +61,12 @@ def run(
     Args:
         workflow: The workflow, or its file, name or import path.
         input: Its input; JSON where the workflow is only named.
-        agents: What agent and choose nodes answer: a list in order, or a function of the `AgentRequest`.
-        decisions: What people choose and answer, in order.
+        agents: What agent, choose and assistant nodes answer: a list in order, or a function of the `AgentRequest`.
+        decisions: What people choose and answer, in order. A decision's answer is the name of a choice, a pair of it
+            and the text beside it, or ``None`` where its deadline passes without one.
         effects: What action and shell nodes come to: results in order, a function that is called with what the effect
             itself would get (a shell node: the context and the `Command`; text stands for its stdout), or ``"real"``.
+        session: Whether a session starts the run and answers its agents; one does also where an assistant node asks.
         cwd: The folder that the run is started in; by default the current one.
 
     Returns:
@@ -73,7 +78,7 @@ def run(
         StandInUnknown: Something was given for a node that the workflow does not have.
         PreflightError: The run cannot be started.
     """
-    staged = Staged(_given(workflow, input, agents, decisions, effects, cwd))
+    staged = Staged(_given(workflow, input, agents, decisions, effects, session, cwd))
     outcome = staged.play()
     check_used(staged.scripts, _ended(outcome))
     return outcome
@@ -87,6 +92,7 @@ def crash_at(
     agents: Mapping[Any, Answers] = ...,
     decisions: Mapping[Any, Answers] = ...,
     effects: Mapping[Any, EffectAnswers] = ...,
+    session: bool = ...,
     cwd: Path | None = ...,
 ) -> list[Outcome]: ...
 @overload
@@ -97,6 +103,7 @@ def crash_at(
     agents: Mapping[Any, Answers] = ...,
     decisions: Mapping[Any, Answers] = ...,
     effects: Mapping[Any, EffectAnswers] = ...,
+    session: bool = ...,
     cwd: Path | None = ...,
 ) -> list[Outcome]: ...
 def crash_at(
@@ -106,6 +113,7 @@ def crash_at(
     agents: Mapping[Any, Answers] = _NONE,
     decisions: Mapping[Any, Answers] = _NONE,
     effects: Mapping[Any, EffectAnswers] = _NONE,
+    session: bool = False,
     cwd: Path | None = None,
 ) -> list[Outcome]:
     """Run a workflow undisturbed, and then once for each side of each of its commits, with a crash there.
@@ -120,6 +128,7 @@ def crash_at(
         agents: As for `run`; a question that a crash makes a worker ask again gets the same answer.
         decisions: As for `run`.
         effects: As for `run`; an effect that is applied again in the same attempt gets the same result.
+        session: As for `run`.
         cwd: As for `run`.
 
     Returns:
@@ -130,7 +139,7 @@ def crash_at(
         EffectRepeated: An effect that must not happen twice did.
         TestingError: As for `run`.
     """
-    given = _given(workflow, input, agents, decisions, effects, cwd)
+    given = _given(workflow, input, agents, decisions, effects, session, cwd)
     start = VirtualClock().now()
     staged = Staged(given, start)
     expected = staged.play()
@@ -155,10 +164,17 @@ def _given(
     agents: Mapping[Any, Answers],
     decisions: Mapping[Any, Answers],
     effects: Mapping[Any, EffectAnswers],
+    session: bool,
     cwd: Path | None,
 ) -> Given:
     return Given(
-        workflow=workflow, input=input, agents=agents, decisions=decisions, effects=effects, cwd=cwd or Path.cwd()
+        workflow=workflow,
+        input=input,
+        agents=agents,
+        decisions=decisions,
+        effects=effects,
+        session=session,
+        cwd=cwd or Path.cwd(),
     )
 
 

@@ -13,7 +13,7 @@ Answers: TypeAlias = "Sequence[object] | Callable[..., object]"
 EffectAnswers: TypeAlias = "Answers | Literal['real']"
 
 _KINDS: Mapping[str, tuple[str, ...]] = {
-    "agents": ("agent", "choose"),
+    "agents": ("agent", "choose", "assistant"),
     "effects": ("action", "shell"),
     "decisions": ("decision", "checkpoint"),
 }

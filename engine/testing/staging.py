@@ -18,9 +18,10 @@ from attrs import evolve, field, frozen
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.embedded.async_engine import AsyncEngine
 from runwright.engine.embedded.catalog import Catalog
-from runwright.engine.embedded.code import executors_of
+from runwright.engine.embedded.code import assistants_of, executors_of
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.graph.definition import Definition
+from runwright.engine.graph.program import Program
 from runwright.engine.sources.loaded import Loaded
 from runwright.engine.sources.locate import typed_reference
 from runwright.engine.testing.agents import StandInAgents
@@ -30,6 +31,7 @@ from runwright.engine.testing.errors import StandInMissing
 from runwright.engine.testing.scripts import EffectAnswers, Scripts
 from runwright.engine.testing.virtual_time import VirtualClock, run_virtually
 from runwright.engine.transitions.leases import Leases
+from runwright.eventstore.values import Json
 from runwright.projections.inline import ControlRows
 from runwright.projections.layout import LAYOUT
 
@@ -50,6 +52,7 @@ class Given:
         effects: What action and shell nodes come to.
         decisions: What people decide and answer.
         cwd: The folder that the run is started in.
+        session: Whether a session starts it, and answers its agents.
     """
 
     workflow: Workflow[Any] | str
@@ -58,6 +61,7 @@ class Given:
     effects: Mapping[Any, EffectAnswers] = field(factory=dict)
     decisions: Mapping[Any, EffectAnswers] = field(factory=dict)
     cwd: Path
+    session: bool = False
 
 
 class Staging(ABC, Generic[R]):
@@ -77,9 +81,10 @@ class Staging(ABC, Generic[R]):
             Scripts("decisions", given.decisions),
         )
         agents, effects, _ = self.scripts
-        self._agents = StandInAgents(agents.of, self.miss)
+        self.agents = StandInAgents(agents.of, self.miss)
         self.world = World(effects.of, self.miss)
         self.definition: Definition
+        self._program: Program
         self._names: frozenset[str] = frozenset()
         self.missing: StandInMissing | None = None
         self._over = asyncio.Event()
@@ -103,7 +108,7 @@ class Staging(ABC, Generic[R]):
         outcome = await self._live(home, boundary)
         if outcome is None:
             self.crashed = True
-            self._agents.crashed()
+            self.agents.crashed()
             outcome = await self._live(home, None)
         assert outcome is not None, "it crashes once"
         return outcome
@@ -150,7 +155,7 @@ class Staging(ABC, Generic[R]):
         # A lease is renewed every few real seconds, so it must not run out in virtual ones.
         holder.transitions.leases = Leases(time.monotonic)
         try:
-            agents = dict.fromkeys(self._names, self._agents)
+            agents = dict.fromkeys(self._names, self.agents)
             return AsyncEngine.in_process(holder, catalog=catalog, agents=agents), log
         except BaseException:
             holder.close()
@@ -162,8 +167,19 @@ class Staging(ABC, Generic[R]):
         for each in self.scripts:
             each.fit(program)
         self.definition = program.definition
+        self._program = program
         self._names = frozenset(executors_of(program.definition).values())
         return evolve(loaded, program=evolve(program, stand_in=self.world.stand_in))
+
+    @property
+    def in_session(self) -> bool:
+        """Whether a session starts the run: the test says so, or a node of it asks for one."""
+        return self.given.session or bool(assistants_of(self.definition))
+
+    def dump(self, path: str, value: object) -> Json:
+        """An answer to a node as JSON; what is none of the node's type stays as it is, and is refused."""
+        shape = self._program.nodes[path].shape
+        return shape.dump(value) if shape.owns(value) else cast(Json, value)
 
     @abstractmethod
     async def drive(self, engine: AsyncEngine) -> R:

@@ -16,7 +16,7 @@ from runwright.engine.commands.session import (
 )
 from runwright.engine.decisions.message import absent, present
 from runwright.engine.decisions.session import boundary, check_epoch, check_session, person_spoke
-from runwright.engine.decisions.turn import TurnFacts, decide_turn, lost, unproductive
+from runwright.engine.decisions.turn import TurnFacts, decide_turn, left_alone, lost, unproductive
 from runwright.engine.results import Adopted, Applied, Conflict, Result
 from runwright.engine.transitions.carry import REFUSALS, carry_out, refused
 from runwright.engine.transitions.conversation import Conversation
@@ -181,7 +181,8 @@ class SessionUnit:
         step = at.step(named)
         if step is None or step.request.message != named.message:
             return
-        if any(each.state == "lost" for each in loader.rows.find(TURNS, message=named.message)):
+        turns = loader.rows.find(TURNS, message=named.message)
+        if left_alone(named, step, turns, at.row, command.epoch):
             self._touch(tx, touched, named.run_id, unproductive(step))
 
     def _turn(self, loader: FactsLoader, at: Conversation, command: ReportTurn) -> Told:
