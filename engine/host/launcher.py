@@ -183,13 +183,15 @@ class WorkerLauncher:
     async def _carry(self, child: Child, plan: Plan, queued: QueueRun | None, provisions: Provisions) -> str | None:
         """Claim the run for a child and serve that until its end was seen, whoever asks for this end."""
         claiming = own_task(claim(self._holder, self._bridge, plan.run_id, child.identity))
+        # On a disk that is being synced this takes as long as a commit, so it is done beside that of the claim.
+        folders = own_task(asyncio.to_thread(self._make_folders, plan.run_id))
         supervision = None
         verdict = Verdict("orphaned")
         try:
             # Not given up with the task: a claim that is committed has to be given back.
             authority = await asyncio.shield(claiming)
             if authority is not None:
-                state = await self._state(plan, queued, authority)
+                state = await self._state(plan, queued, authority, await folders)
                 if isinstance(state, RunState):
                     supervision = Supervision(self._holder, self._bridge, child, authority, state)
                     verdict = await self._supervised(supervision, plan, authority, provisions)
@@ -203,18 +205,22 @@ class WorkerLauncher:
             verdict = Verdict("orphaned" if self._stopping else "claim_lost")
         return await _to_its_end(self._endings.put_away(child, claiming, supervision, verdict))
 
-    async def _state(self, plan: Plan, queued: QueueRun | None, authority: Authority) -> RunState | Verdict:
-        """The run as it is saved, with a command that fits it; or why it goes no further."""
-        folder = self._holder.home.run_folder(plan.run_id)
-        # On a disk that is being synced this takes as long as a commit, and the loop has others to serve.
-        lacking = await asyncio.to_thread(make_folders, folder.parent, folder, folder / "scratch")
+    def _make_folders(self, run_id: str) -> str | None:
+        folder = self._holder.home.run_folder(run_id)
+        return make_folders(folder.parent, folder, folder / "scratch")
+
+    async def _state(
+        self, plan: Plan, queued: QueueRun | None, authority: Authority, lacking: str | None
+    ) -> RunState | Verdict:
+        """The run as it is saved, with a command that fits it; or why it goes no further: a folder is lacking."""
+        scratch = self._holder.home.run_folder(plan.run_id) / "scratch"
         if lacking is not None:
             words = ended(began=plan.began, code="activation_failed", message=lacking)
             said = await say(self._holder, self._bridge, authority, words)
             return Verdict("crashed" if said is None else None)
         if queued is not None:
-            return fresh_state(queued, folder / "scratch")
-        return await asyncio.to_thread(self._read, plan.run_id, folder / "scratch")
+            return fresh_state(queued, scratch)
+        return await asyncio.to_thread(self._read, plan.run_id, scratch)
 
     def _read(self, run_id: str, scratch: Path) -> RunState | Verdict:
         with moment_of(self._holder.log) as moment:
