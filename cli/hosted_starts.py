@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from runwright.cli.agent_specs import check_spec, named_specs, settled_agents
-from runwright.cli.failures import Refused
 from runwright.cli.hosting import host_lives
 from runwright.cli.inputs import Field, read_base, read_fields
 from runwright.cli.invocation import Invocation, user_folder
@@ -18,10 +17,6 @@ from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
     from runwright.engine.client.client import Client
-
-
-#: The executor that is the person at the terminal.
-_CONSOLE = "console"
 
 
 @frozen(kw_only=True)
@@ -84,7 +79,7 @@ class HostedStart:
             project=named,
             interpreter=interpreter_of(call, project),
             agents=hosted_agents(call, agents),
-            spare={name: spec for name, spec in settled_agents(call.settings).items() if spec != _CONSOLE},
+            spare=settled_agents(call.settings),
             pass_env=passed_variables(call),
             session=session,
         )
@@ -116,17 +111,11 @@ def hosted_agents(call: Invocation, flags: Sequence[str]) -> dict[str, str]:
     """The executors that were named for a run, with their specifications.
 
     Raises:
-        Refused: One is of a kind that no host can reach: the person at this terminal.
+        Refused: One is of a kind that this version does not run.
     """
     specs = named_specs(flags, call.settings)
     for name, spec in specs.items():
         check_spec(name, spec, call.settings.agents())
-        if spec == _CONSOLE:
-            raise Refused.usage(
-                f"The executor {name} is the person at this terminal, whom the host cannot ask.",
-                "Add --inline, so that this process drives the run and asks you.",
-                code="agent_missing",
-            )
     return specs
 
 

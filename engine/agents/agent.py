@@ -11,6 +11,8 @@ from runwright.eventstore.values import JsonObject
 
 #: The executor of nodes that name none; in a session, the session itself.
 DEFAULT_AGENT: Final = "default"
+#: The specification of a person at the terminal.
+CONSOLE: Final = "console"
 
 
 class Report(Protocol):
@@ -64,6 +66,18 @@ class AgentRequest:
     refused: str | None = None
     update: Report = field(eq=False, repr=False)
     log: Callable[[str], None] = field(eq=False, repr=False)
+
+
+class PersonElsewhere:
+    """A person at a terminal that this process does not have: the run is not to ask, but to park and be answered."""
+
+    async def run(self, request: AgentRequest) -> object:
+        """Refuse: nobody sits here.
+
+        Raises:
+            EOFError: Always.
+        """
+        raise EOFError(f"nobody is at the terminal to answer {request.path}")
 
 
 @runtime_checkable

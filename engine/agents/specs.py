@@ -2,7 +2,7 @@
 
 import shlex
 
-from runwright.engine.agents.agent import Agent
+from runwright.engine.agents.agent import CONSOLE, Agent, PersonElsewhere
 from runwright.engine.agents.command import CommandAgent
 from runwright.engine.execution.child import Gate
 
@@ -14,19 +14,21 @@ class SpecUnusable(Exception):
     """A specification is of a kind that no worker runs, or names no command."""
 
     def __init__(self) -> None:
-        super().__init__("a worker runs executors of the kind cmd: only")
+        super().__init__("a worker knows executors of the kinds cmd: and console only")
 
 
 def agent_of(spec: str, gate: Gate | None = None) -> Agent:
     """Make the executor that a specification describes.
 
     Args:
-        spec: ``cmd:COMMAND ARGUMENTS``.
+        spec: ``cmd:COMMAND ARGUMENTS``, or ``console`` for whoever answers from a terminal.
         gate: Is told of each process that the executor starts, before that gets its prompt.
 
     Raises:
         SpecUnusable: It is of another kind.
     """
+    if spec == CONSOLE:
+        return PersonElsewhere()
     if not spec.startswith(COMMAND):
         raise SpecUnusable
     try:

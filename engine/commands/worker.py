@@ -287,7 +287,7 @@ class CloseRequest:
 class Timer:
     """When a parked run goes on by itself; ``due`` is UTC microseconds."""
 
-    kind: Literal["wait", "retry"]
+    kind: Literal["wait", "retry", "deadline"]
     due: int
     absolute: bool = False
 

@@ -89,10 +89,10 @@ class WorkerLauncher:
         """As `Launcher.agents`."""
         try:
             with moment_of(self._holder.log) as moment:
-                project = folder_of(moment.run(run_id).project)
+                run = moment.run(run_id)
         except NotFound:
-            project = None  # it is only being started
-        return self._provisioning.kinds(run_id, project)
+            return self._provisioning.kinds(run_id, None)  # it is only being started
+        return self._provisioning.kinds(run_id, folder_of(run.project), Needs.of_saved(run).people)
 
     def take(self, run_id: str, program: ProgramFacts) -> None:
         """As `Launcher.take`; its worker loads the program anew, and holds it against what the run has saved."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from attrs import frozen
 
@@ -12,6 +13,9 @@ from runwright.engine.worker.envelope import Launch
 from runwright.eventstore.values import JsonObject
 from runwright.projections.control.runs import RunRow
 
+#: The kind under which a run saves that an executor is a person at the terminal.
+PERSON: Final = "ConsoleAgent"
+
 
 @frozen(kw_only=True)
 class Needs:
@@ -20,21 +24,31 @@ class Needs:
     Attributes:
         agents: The names of its executors.
         variables: The names in its ``pass_env``.
+        people: Those of the executors that were a person at the terminal: nothing has to be handed over for them.
     """
 
     agents: tuple[str, ...]
     variables: tuple[str, ...]
+    people: frozenset[str] = frozenset()
 
     @classmethod
     def of_saved(cls, run: RunRow) -> "Needs":
         """What a saved run needs."""
         agents, variables = json.loads(run.agents), json.loads(run.pass_env)
-        return cls(agents=tuple(str(each["name"]) for each in agents), variables=tuple(map(str, variables)))
+        return cls(
+            agents=tuple(str(each["name"]) for each in agents),
+            variables=tuple(map(str, variables)),
+            people=frozenset(str(each["name"]) for each in agents if each["kind"] == PERSON),
+        )
 
     @classmethod
     def of_queued(cls, queued: QueueRun) -> "Needs":
         """What a run needs that was just queued."""
-        return cls(agents=tuple(each.name for each in queued.agents), variables=queued.pass_env)
+        return cls(
+            agents=tuple(each.name for each in queued.agents),
+            variables=queued.pass_env,
+            people=frozenset(each.name for each in queued.agents if each.kind == PERSON),
+        )
 
 
 @frozen(kw_only=True)

@@ -1,15 +1,16 @@
 """What was handed over for runs, in memory only: how their executors are started, and values of variables."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from runwright.engine.agents.agent import CONSOLE
 from runwright.engine.embedded.launcher import NOTHING, Provisions
 from runwright.engine.host.errors import EnvironmentMissing
-from runwright.engine.host.launching import Needs
+from runwright.engine.host.launching import PERSON, Needs
 
 #: The class of executor that each kind of specification stands for.
-_KINDS: Final = {"cmd": "CommandAgent"}
+_KINDS: Final = {"cmd": "CommandAgent", CONSOLE: PERSON}
 
 #: Answers the executors that the settings of a project name, each with its specification.
 SettledAgents = Callable[[Path], Mapping[str, str]]
@@ -45,10 +46,16 @@ class Provisioning:
         """What was handed over for a run."""
         return self._handed.get(run_id, NOTHING)
 
-    def kinds(self, run_id: str, project: Path | None) -> dict[str, str]:
-        """The kind of each executor that a run can have, by name: handed over for it, or named by the settings."""
+    def kinds(self, run_id: str, project: Path | None, people: Iterable[str] = ()) -> dict[str, str]:
+        """The kind of each executor that a run can have, by name.
+
+        Args:
+            run_id: The run: what was handed over for it comes first.
+            project: Its project, whose settings come last.
+            people: Those of its executors that were a person at the terminal.
+        """
         settled = {} if project is None else self._settled(project)
-        specs = {**settled, **self.handed(run_id).agents}
+        specs = {**settled, **dict.fromkeys(people, CONSOLE), **self.handed(run_id).agents}
         return {name: _kind(spec) for name, spec in specs.items()}
 
     def variables(self, run_id: str | None, names: Sequence[str]) -> dict[str, str]:
@@ -64,7 +71,7 @@ class Provisioning:
             EnvironmentMissing: Something of it is not here; it is named, without its value.
         """
         handed = self.handed(run_id)
-        agents = dict(handed.agents)
+        agents = {**dict.fromkeys(needs.people, CONSOLE), **handed.agents}
         if not agents.keys() >= set(needs.agents):
             agents = {**self._settled(project), **agents}
         env = self.variables(run_id, needs.variables)

@@ -83,7 +83,7 @@ def test_what_is_typed_is_judged_where_the_workflow_is_loaded(hosted: CommandLin
         (("-s", "cuont=3"), "Did you mean count?"),
         (("-s", "count=many"), "-s count has to be: integer."),
         (("--agent", "fast=cmd:echo 1"), "No node asks for the executor 'fast'."),
-        (("--agent", "console"), "Add --inline"),
+        (("--agent", "console"), "No node asks for the executor 'default'."),
     ):
         refused = hosted("start", "sample", "greet", *line, code=2)
         assert words in " ".join(refused.err.split())

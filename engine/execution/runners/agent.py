@@ -4,14 +4,14 @@ from typing import cast
 
 from attrs import frozen
 
-from runwright.engine.agents.agent import DEFAULT_AGENT, Agent, AgentRequest
+from runwright.engine.agents.agent import DEFAULT_AGENT, Agent, AgentRequest, PersonElsewhere
 from runwright.engine.authoring.conversion import PLAIN, NotConvertible, Shape
 from runwright.engine.commands.worker import CloseRequest, OpenRequest, ParkRun, SubmitCandidate
 from runwright.engine.execution.calling import call
 from runwright.engine.execution.contexts import as_time
 from runwright.engine.execution.failures import MAX_ERROR, Failure, NodeFailure, describe, message_of, stored
 from runwright.engine.execution.port import SavedRequest
-from runwright.engine.execution.runners.asking import ask_session
+from runwright.engine.execution.runners.asking import ask_person, ask_session
 from runwright.engine.execution.runners.texts import text_of
 from runwright.engine.execution.speaking import speaking
 from runwright.engine.execution.visit import Ended, Parked, Visit
@@ -32,6 +32,8 @@ async def run_agent(walk: Walk, visit: Visit) -> Ended | Parked:
     if agent is None:
         detail = f"No executor {by!r} was handed in for {visit.path!r}. Open the engine with agents={{{by!r}: …}}."
         return Parked(park=ParkRun(reason="environment_missing", code="agent_missing", detail=detail))
+    if isinstance(agent, PersonElsewhere):
+        return await ask_person(walk, visit)
     try:
         request = visit.request or await _open(walk, visit)
     except NodeFailure as error:

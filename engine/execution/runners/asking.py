@@ -1,6 +1,6 @@
-"""The runner of nodes that the run's own session answers: it is asked, and nothing runs while it works."""
+"""The runners of nodes that somebody outside answers, a session or a person: nothing runs while they work."""
 
-from runwright.engine.commands.worker import AskSession, ParkRun
+from runwright.engine.commands.worker import AskSession, OpenRequest, ParkRun, Timer
 from runwright.engine.execution.failures import NodeFailure
 from runwright.engine.execution.runners.texts import text_of
 from runwright.engine.execution.visit import Ended, Parked, Visit
@@ -38,6 +38,32 @@ async def ask_session(walk: Walk, visit: Visit) -> Ended | Parked:
         limit=limit,
     )
     return Parked(park=ask, before=visit.opening())
+
+
+async def ask_person(walk: Walk, visit: Visit) -> Ended | Parked:
+    """Ask whoever plays the agent at a terminal, and park: start, request, deadline and park are one commit.
+
+    The time was fixed when the attempt started; what remains of it is counted down without a worker.
+    """
+    timer = None if visit.deadline is None else Timer(kind="deadline", due=visit.deadline)
+    park = ParkRun(reason="waiting", timer=timer)
+    if visit.request is not None:
+        # It was asked before; the run only stopped standing here.
+        return Parked(park=park, before=visit.opening())
+    try:
+        prompt = await walk.aside(text_of(walk, visit, "prompt"))
+    except NodeFailure as error:
+        return Ended.badly(error.failure)
+    ask = OpenRequest(
+        path=visit.path,
+        visit=visit.number,
+        attempt=visit.attempt,
+        kind="agent",
+        prompt=prompt,
+        contract=visit.spec.schema,
+        deadline=visit.deadline,
+    )
+    return Parked(park=park, before=(*visit.opening(), ask))
 
 
 def _contract(visit: Visit) -> Json:

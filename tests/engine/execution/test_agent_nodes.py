@@ -9,9 +9,9 @@ import pytest
 from attrs import frozen
 
 from runwright import Context, JsonObject, Retry, Workflow, seconds
-from runwright.engine.agents.agent import Agent, AgentRequest
+from runwright.engine.agents.agent import Agent, AgentRequest, PersonElsewhere
 from runwright.engine.agents.callable import CallableAgent
-from runwright.engine.commands.worker import CloseRequest, FailRun, OpenRequest, SubmitCandidate
+from runwright.engine.commands.worker import CloseRequest, FailRun, OpenRequest, ParkRun, SubmitCandidate
 from support.running import port_for, run, run_until_crash
 from support.scripted_port import Crash, ScriptedPort
 
@@ -73,6 +73,31 @@ def test_an_answer_is_accepted_with_the_end_of_the_node(tmp_path: Path) -> None:
     assert (request.prompt, request.schema, opened.contract) == ("Review a.py", opened.contract, request.schema)
     assert (request.path, request.visit, request.attempt, request.resumed) == ("review", 1, 1, False)
     assert (request.request_id, request.cwd, request.refused) == ("request-1", tmp_path, None)
+
+
+def test_a_person_elsewhere_is_waited_for_without_a_worker(tmp_path: Path) -> None:
+    """Start, question, deadline and park are one commit; a worker that comes back to the open question only parks."""
+    port = port_for(reviewing(timeout=seconds(60)), tmp_path)
+    assert ask(port, PersonElsewhere()) == "parked"
+    assert port.told() == ["|", "Ready", "StartNode", "OpenRequest", "ParkRun", "ExitWorker"]
+    [opened], [park] = port.all(OpenRequest), port.all(ParkRun)
+    assert isinstance(opened, OpenRequest)
+    assert isinstance(park, ParkRun)
+    assert (opened.prompt, opened.deadline) == ("Review a.py", port.nodes["review"].deadline)
+    assert park.timer is not None
+    assert (park.reason, park.timer.kind, park.timer.due) == ("waiting", "deadline", opened.deadline)
+    assert ask(port, PersonElsewhere()) == "parked"
+    assert len(port.all(OpenRequest)) == 1
+    assert port.told()[-3:] == ["Ready", "ParkRun", "ExitWorker"]
+
+
+def test_nobody_is_asked_where_nobody_is() -> None:
+    """An executor that is a person elsewhere answers nothing by itself."""
+    with pytest.raises(EOFError, match="nobody is at the terminal to answer review"):
+        asyncio.run(PersonElsewhere().run(AgentRequest(
+            prompt="", schema={}, run_id="run", path="review", visit=1, attempt=1, request_id="request", deadline=None,
+            cwd=Path(), scratch=Path(), update=lambda *_, **__: None, log=lambda _: None,
+        )))  # fmt: skip
 
 
 def test_a_value_of_the_nodes_own_type_is_an_answer(tmp_path: Path) -> None:

@@ -149,6 +149,16 @@ def test_what_was_handed_over_comes_first() -> None:
     assert missing.value.agents == ("default",)
 
 
+def test_a_person_at_a_terminal_is_handed_over_by_nobody() -> None:
+    """Whoever it was answers the open request: no settings put a command in their place, what is handed over does."""
+    needs = Needs(agents=("default", "reviewer"), variables=(), people=frozenset({"reviewer", "default"}))
+    provisioning = Provisioning(settled, {})
+    assert provisioning.of("run", needs, Path("/project")).agents == {"default": "console", "reviewer": "console"}
+    assert provisioning.kinds("run", Path("/project"), needs.people)["reviewer"] == "ConsoleAgent"
+    provisioning.keep("run", Provisions(agents={"reviewer": "cmd:review"}))
+    assert provisioning.of("run", needs, Path("/project")).agents == {"default": "console", "reviewer": "cmd:review"}
+
+
 def test_what_is_missing_is_named_without_values() -> None:
     """With the line that hands it over again."""
     provisioning = Provisioning(lambda _: {}, {})
