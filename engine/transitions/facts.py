@@ -289,15 +289,15 @@ class FactsLoader:
 
     def _timers(self, of: RunFacts) -> tuple[TimerRow, ...]:
         run = of.run
-        if run.timeout is None and run.session is None and run.status != "waiting" and not self._decides(of):
+        if run.timeout is None and run.session is None and run.status != "waiting" and not self._asks(of):
             # Nothing else sets one; a set of rows costs more than a row by its key.
             return ()
         return tuple(self.rows.find(TIMERS, run_id=run.run_id))
 
-    def _decides(self, of: RunFacts) -> bool:
-        """Whether a run stands at a decision, whose deadline runs on whatever else the run is parked for."""
+    def _asks(self, of: RunFacts) -> bool:
+        """Whether a run stands at a question, whose time runs on whatever else the run is parked for."""
         spec = None if of.run.node is None else self.definition(of).nodes.get(of.run.node)
-        return spec is not None and spec.kind == "decision"
+        return spec is not None and spec.asks
 
     def _turns(self, of: RunFacts) -> tuple[TurnRow, ...]:
         if of.run.session is None:
