@@ -189,9 +189,9 @@ def request_list(run_id: str | None = None) -> Steps[Document]:
 
 
 def request_get(request_id: str) -> Steps[Document]:
-    """One open request: `RequestFound` with prompt, contract and presentation whole."""
+    """One open request: `RequestFound` with its values whole."""
     found = yield from asked(Ask(operation="request.get", payload={"request_id": request_id}))
-    for name in ("prompt", "contract", "presentation"):
+    for name in ("prompt", "contract", "presentation", "reason"):
         found[name] = yield from whole(found[name])
     return found
 

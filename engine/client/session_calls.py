@@ -1,9 +1,10 @@
-"""What coordinators of sessions ask: attaching, evidence, turns, and looking at a session."""
+"""What coordinators of sessions ask: attaching, evidence, turns, submissions, and looking at a session."""
 
 from typing import Literal
 
-from runwright.engine.client.asking import Ask, Document, Steps, asked
-from runwright.eventstore.values import JsonObject
+from runwright.engine.client.asking import Ask, Document, Steps, asked, commanded
+from runwright.engine.results import Adopted, Applied
+from runwright.eventstore.values import Json, JsonObject
 
 
 def session_attach(session: str, *, agent: str, idle: bool = False, nothing_pending: bool = False) -> Steps[Document]:
@@ -98,6 +99,89 @@ def turn_ended(
 def session_view(session: str, epoch: str | None = None) -> Steps[Document]:
     """One session's view: `SessionViewed`; its coordinator, which names its epoch, may be handed a message by it."""
     return asked(Ask(operation="view.get", payload={"session": session, "epoch": epoch}, again=epoch is None))
+
+
+# --- what an agent has to say to a request ----------------------------------------------------------------------
+
+
+def request_submit(
+    request_id: str, value: Json, *, session: str | None = None, epoch: str | None = None, key: str | None = None
+) -> Steps[Applied[str] | Adopted[str]]:
+    """Hand in a candidate for an agent's request; the value is the ID of the run that goes on.
+
+    Args:
+        request_id: The request.
+        value: The candidate.
+        session: The session that speaks; ``None`` for a person who plays the agent.
+        epoch: Its coordinator's.
+        key: The idempotency key.
+
+    Raises:
+        AnswerRejected: It was checked and will not do.
+    """
+    payload: JsonObject = {"request_id": request_id, "value": value, "session": session, "epoch": epoch}
+    return commanded(Ask(operation="request.submit", payload=payload, keyed=True, key=key))
+
+
+def request_update(
+    request_id: str,
+    *,
+    name: str = "overall",
+    completed: float | None = None,
+    total: float | None = None,
+    unit: str = "",
+    message: str = "",
+    session: str | None = None,
+    epoch: str | None = None,
+    key: str | None = None,
+) -> Steps[Applied[str] | Adopted[str]]:
+    """Report progress of the attempt that waits for an agent's answer; the value is the ID of its run.
+
+    Args:
+        request_id: The request.
+        name: What it is progress of; the newest of each name is shown.
+        completed: How much is done.
+        total: How much there is.
+        unit: What is counted.
+        message: A line for people.
+        session: As for `request_submit`.
+        epoch: As for `request_submit`.
+        key: The idempotency key.
+    """
+    payload: JsonObject = {
+        "request_id": request_id,
+        "name": name,
+        "completed": completed,
+        "total": total,
+        "unit": unit,
+        "message": message,
+        "session": session,
+        "epoch": epoch,
+    }
+    return commanded(Ask(operation="request.update", payload=payload, keyed=True, key=key))
+
+
+def request_decide(
+    request_id: str,
+    choice: str,
+    *,
+    by: str,
+    text: str | None = None,
+    digest: str | None = None,
+    key: str | None = None,
+) -> Steps[Applied[str] | Adopted[str]]:
+    """Make a person's decision; the value is the ID of the run that goes on.
+
+    Args:
+        request_id: The request.
+        choice: The name of one of its choices.
+        by: Who decided: whoever calls this vouches for that person.
+        text: What was written beside it.
+        digest: The digest of what the person saw.
+        key: The idempotency key.
+    """
+    payload: JsonObject = {"request_id": request_id, "choice": choice, "text": text, "by": by, "digest": digest}
+    return commanded(Ask(operation="request.decide", payload=payload, keyed=True, key=key))
 
 
 def _turn(payload: JsonObject, run_id: str) -> Steps[Document]:

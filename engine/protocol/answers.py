@@ -223,18 +223,35 @@ class LogLines:
 
 @frozen(kw_only=True)
 class RequestFound:
-    """An open request; prompt, schema and presentation are ``null`` where there is none, or it was erased."""
+    """An open request; its values are ``null`` where there is none, or it was erased.
+
+    Attributes:
+        state: ``open``, or ``validating`` while a candidate is checked.
+        session: The session that it is put to.
+        protected: Whether only a person may answer it.
+        digest: What a decision is about: subject, text, choices, deadline; `request.decide` may name it.
+        refused: How many candidates were refused.
+        prompt: What is asked.
+        contract: The schema of an answer.
+        presentation: What people are shown of a decision.
+        reason: Why the last candidate was refused.
+    """
 
     request_id: str = of(ID)
     run_id: str = of(ID)
     kind: str = of(WORD)
     path: str = of(NODE)
+    state: str = of(OneOf(("open", "validating")))
+    session: str | None = of(Maybe(SESSION))
     deadline: str | None = of(Maybe(TIME))
     opened_at: str = of(TIME)
     protected: bool = of(Truth())
+    digest: str | None = of(Maybe(Name(128)))
+    refused: int = of(Whole())
     prompt: Value | None = of(Maybe(Part(Value)))
     contract: Value | None = of(Maybe(Part(Value)))
     presentation: Value | None = of(Maybe(Part(Value)))
+    reason: Value | None = of(Maybe(Part(Value)))
 
 
 @frozen(kw_only=True)

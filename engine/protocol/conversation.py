@@ -1,4 +1,4 @@
-"""What sessions' coordinators tell and are shown: attaching, evidence, turns, and the view of one session (page 07)."""
+"""What sessions' coordinators tell and are shown, and what is said to requests (page 07)."""
 
 from typing import Final
 
@@ -7,13 +7,17 @@ from attrs import frozen
 from runwright.engine.commands.session import RECEIPT_SCHEMA
 from runwright.engine.protocol.answers import Value
 from runwright.engine.protocol.fields import Part, of
-from runwright.engine.protocol.kinds import Kind, Many, Maybe, OneOf, Prose, Truth, Whole
+from runwright.engine.protocol.kinds import AnyJson, Kind, Many, Maybe, Name, Number, OneOf, Prose, Truth, Whole
 from runwright.engine.protocol.limits import HASH, ID, SESSION, WORD
+from runwright.eventstore.values import Json
 
 #: The most bytes of a visible answer that a turn ended with.
 MAX_ANSWER: Final = 1024 * 1024
 #: Runs that one report can change something about: that of a message, of a turn, and the session's own.
 _TOUCHED: Final = 16
+
+#: Beyond it numbers are no longer counted one by one.
+_MUCH: Final = 2.0**53
 
 _STOPPED: Final[Kind] = OneOf(("completed", "aborted", "error"))
 _KIND: Final[Kind] = OneOf(("step", "decision", "notification", "terminal", "launch_failure", "follow_up"))
@@ -117,6 +121,67 @@ class TurnReport:
     turn: str = of(ID)
     message: str = of(ID)
     ended: TurnEnding | None = of(Maybe(Part(TurnEnding)), default=None)
+
+
+@frozen(kw_only=True)
+class RequestSubmit:
+    """Hand in a candidate for an agent's request; it is recorded, checked, and the answer is the verdict.
+
+    Attributes:
+        request_id: The request.
+        value: The candidate.
+        session: The session that speaks; ``null`` for a person who plays the agent.
+        epoch: Its coordinator's epoch, which has to be the present one; ``null`` where none is compared.
+    """
+
+    request_id: str = of(ID)
+    value: Json = of(AnyJson())
+    session: str | None = of(Maybe(SESSION), default=None)
+    epoch: str | None = of(Maybe(ID), default=None)
+
+
+@frozen(kw_only=True)
+class RequestUpdate:
+    """Report progress of the attempt that waits for an agent's answer; the newest of each name is shown.
+
+    Attributes:
+        request_id: The request.
+        name: What it is progress of.
+        completed: How much is done.
+        total: How much there is.
+        unit: What is counted.
+        message: A line for people.
+        session: As in `RequestSubmit`.
+        epoch: As in `RequestSubmit`.
+    """
+
+    request_id: str = of(ID)
+    name: str = of(Name(128), default="overall")
+    completed: float | None = of(Maybe(Number(_MUCH)), default=None)
+    total: float | None = of(Maybe(Number(_MUCH)), default=None)
+    unit: str = of(Prose(64), default="")
+    message: str = of(Prose(48 * 1024), default="")
+    session: str | None = of(Maybe(SESSION), default=None)
+    epoch: str | None = of(Maybe(ID), default=None)
+
+
+@frozen(kw_only=True)
+class RequestDecide:
+    """Make a person's decision; only a person's program may.
+
+    Attributes:
+        request_id: The request.
+        choice: The name of one of its choices.
+        text: What was written beside it, where the choice takes a text.
+        by: Who decided; the client vouches for that person.
+        digest: The digest of what the person saw: where the question is another one now, nothing is decided.
+    """
+
+    request_id: str = of(ID)
+    choice: str = of(Name(128))
+    text: str | None = of(Maybe(Prose(64 * 1024)), default=None)
+    by: str = of(Name(200))
+    digest: str | None = of(Maybe(Name(128)), default=None)
 
 
 # --- what is answered -------------------------------------------------------------------------------------------

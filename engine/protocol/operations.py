@@ -150,7 +150,24 @@ _ALL: Final = (
         answer=answers.RequestFound,
         lane=Lane.QUICK,
     ),
+    _command(
+        "request.submit",
+        "Hand in a candidate for an agent's request, and hear the verdict.",
+        conversation.RequestSubmit,
+        answers.RequestAnswered,
+        run=Needs.NO,
+    ),
+    _command(
+        "request.update",
+        "Report progress of an agent's request.",
+        conversation.RequestUpdate,
+        answers.RunNamed,
+        run=Needs.NO,
+    ),
     _command("request.answer", "Answer a request.", payloads.RequestAnswer, answers.RequestAnswered, run=Needs.NO),
+    _command(
+        "request.decide", "Make a person's decision.", conversation.RequestDecide, answers.RequestAnswered, run=Needs.NO
+    ),
     _told(
         "session.attach",
         "Take a session as its coordinator.",

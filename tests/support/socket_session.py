@@ -22,6 +22,8 @@ class SocketSession:
         session: The session.
         branch: The message IDs that the active branch holds, in order.
         epoch: The coordinator's.
+        turn: The turn that was reported last, with its message and run.
+        busy: Whether that goes on.
     """
 
     def __init__(self, client: AsyncClient, session: str = "s1", *, branch: list[str] | None = None) -> None:
@@ -30,6 +32,8 @@ class SocketSession:
         self.branch: list[str] = [] if branch is None else branch
         self.epoch = ""
         self.turn: tuple[str, str, str] | None = None
+        self.busy = False
+        self._heard: set[str] = set()
         self._turns = itertools.count(1)
         self._views: Any = None
 
@@ -39,6 +43,7 @@ class SocketSession:
         """Attach in a new epoch, and follow the session in it."""
         found = await self.client.session_attach(self.session, agent="scripted", idle=rests, nothing_pending=rests)
         self.epoch = found["epoch"]
+        self._heard.clear()
         await self._follow()
         return self
 
@@ -46,14 +51,14 @@ class SocketSession:
         """Reach an idle boundary."""
         return await self.client.session_settled(self.session, self.epoch, person_spoke=spoke)
 
-    async def report(self, message: str | None, *, idle: bool = True, pending: bool = False) -> Any:
-        """Report what the branch holds of a message, and whether the agent rests."""
+    async def report(self, message: str | None, *, idle: bool | None = None, pending: bool = False) -> Any:
+        """Report what the branch holds of a message, and whether the agent rests; by default as it does."""
         return await self.client.session_report(
             self.session,
             self.epoch,
             message=message,
             entry=f"entry-{self.branch.index(message)}" if message in self.branch else None,
-            idle=idle,
+            idle=not self.busy if idle is None else idle,
             nothing_pending=not pending,
         )
 
@@ -61,12 +66,15 @@ class SocketSession:
         """Report that a turn began for a message; the receipt."""
         turn = turn or f"turn-{self.epoch}-{next(self._turns)}"
         self.turn = (turn, message, run_id)
-        return await self.client.turn_begun(self.session, self.epoch, turn=turn, message=message, run_id=run_id)
+        receipt = await self.client.turn_begun(self.session, self.epoch, turn=turn, message=message, run_id=run_id)
+        self.busy = receipt["ownership"] == "active"
+        return receipt
 
     async def end(self, reason: Any = "completed", **how: Any) -> Any:
         """Report how the turn ended; the receipt."""
         assert self.turn is not None
         turn, message, run_id = self.turn
+        self.busy = False
         return await self.client.turn_ended(
             self.session, self.epoch, turn=turn, message=message, run_id=run_id, stop_reason=reason, **how
         )
@@ -83,11 +91,16 @@ class SocketSession:
             found: dict[str, Any] = await anext(self._views)
         return found
 
+    async def rest(self) -> None:
+        """Follow until the host ends it, which raises why."""
+        while True:
+            await self.next()
+
     async def handed(self, message: str | None = None) -> dict[str, Any]:
         """Look for whatever the host asks about until it hands a message out; the message as it was handed.
 
-        Where the host is lost meanwhile, the adapter attaches anew, as one has to. A message that turns out to be on
-        the branch already is answered as it is.
+        Where the host is lost meanwhile, the adapter attaches anew, as one has to; a message that turns out to be on
+        the branch already is not handed out once more.
         """
         while True:
             try:
@@ -95,14 +108,13 @@ class SocketSession:
             except HostUnavailable:
                 await self.attach()
                 continue
-            if current is None:
+            if current is None or (current["message"] in self._heard and not current["deliver"]):
                 continue
-            assert message in (None, current["message"]), current
-            if current["deliver"]:
+            if current["deliver"] or current["message"] in self.branch:
+                assert message in (None, current["message"]), current
+                self._heard.add(current["message"])
                 return dict(current)
             await self.report(current["message"])
-            if current["message"] in self.branch:
-                return dict(current)
 
     async def receive(self, message: str | None = None) -> dict[str, Any]:
         """Be handed a message, show it on the branch, and report it while the agent is busy with it."""

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias, get_args
 
 from attrs import frozen
 
+from runwright.engine.embedded.answering import Answered
 from runwright.engine.embedded.code import InputField, Typed
 from runwright.engine.embedded.launcher import Provisions
 from runwright.engine.embedded.preflight import Surroundings
@@ -15,6 +16,7 @@ from runwright.engine.host.serving.asked import Asked
 from runwright.engine.host.serving.known import known_before
 from runwright.engine.host.serving.surface import Surface
 from runwright.engine.protocol.answers import RequestAnswered, RunNamed, RunQueued
+from runwright.engine.protocol.conversation import RequestDecide, RequestSubmit, RequestUpdate
 from runwright.engine.protocol.fields import document
 from runwright.engine.protocol.payloads import (
     AgentSpec,
@@ -132,9 +134,50 @@ async def follow_up(surface: Surface, asked: Asked) -> Done:
 async def answer(surface: Surface, asked: Asked) -> Done:
     """Answer a request."""
     payload: RequestAnswer = asked.payload
-    found = await surface.engine.answer(payload.request_id, payload.value, caller=asked.caller)
-    answered = RequestAnswered(request_id=found.request_id, run_id=found.run_id)
-    return Done(adopted=found.adopted, run_id=found.run_id, revision=found.revision, answer=document(answered))
+    return _answered(await surface.engine.answer(payload.request_id, payload.value, caller=asked.caller))
+
+
+async def submit(surface: Surface, asked: Asked) -> Done:
+    """Hand in a candidate for an agent's request; the verdict is the answer."""
+    payload: RequestSubmit = asked.payload
+    return _answered(
+        await surface.engine.submit(
+            payload.request_id, payload.value, session=payload.session, epoch=payload.epoch, caller=asked.caller
+        )
+    )
+
+
+async def update(surface: Surface, asked: Asked) -> Done:
+    """Report progress of an agent's request."""
+    payload: RequestUpdate = asked.payload
+    return _named(
+        await surface.engine.update_request(
+            payload.request_id,
+            name=payload.name,
+            completed=payload.completed,
+            total=payload.total,
+            unit=payload.unit,
+            message=payload.message,
+            session=payload.session,
+            epoch=payload.epoch,
+            caller=asked.caller,
+        )
+    )
+
+
+async def decide(surface: Surface, asked: Asked) -> Done:
+    """Make a person's decision."""
+    payload: RequestDecide = asked.payload
+    return _answered(
+        await surface.engine.decide(
+            payload.request_id,
+            payload.choice,
+            text=payload.text,
+            by=payload.by,
+            digest=payload.digest,
+            caller=asked.caller,
+        )
+    )
 
 
 async def resolve(surface: Surface, asked: Asked) -> Done:
@@ -162,7 +205,10 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "run.cancel": cancel,
     "run.restart": restart,
     "run.follow_up": follow_up,
+    "request.submit": submit,
+    "request.update": update,
     "request.answer": answer,
+    "request.decide": decide,
     "effect.resolve": resolve,
 }
 
@@ -182,6 +228,11 @@ async def _once(
 
 def _named(result: Applied[str] | Adopted[str]) -> Done:
     return _done(result, document(RunNamed(run_id=result.value)))
+
+
+def _answered(found: Answered) -> Done:
+    answered = RequestAnswered(request_id=found.request_id, run_id=found.run_id)
+    return Done(adopted=found.adopted, run_id=found.run_id, revision=found.revision, answer=document(answered))
 
 
 def _done(result: Applied[str] | Adopted[str], found: JsonObject) -> Done:

@@ -32,7 +32,7 @@ from runwright.eventstore.values import JsonObject
 _log = logging.getLogger("runwright.host")
 
 #: Operations that take a value of any size.
-_LARGE: Final = frozenset({"run.start", "request.answer", "effect.resolve", "turn.report"})
+_LARGE: Final = frozenset({"run.start", "request.submit", "request.answer", "effect.resolve", "turn.report"})
 
 _Handler: TypeAlias = Callable[[Asked], Awaitable[JsonObject]]
 

@@ -194,15 +194,21 @@ def _request(moment: Moment, row: RequestRow, room: int | None = None) -> JsonOb
         name: value_of(row.opened, name, field_of(opened, name), **options)
         for name in ("prompt", "contract", "presentation")
     }
+    reason = value_of(row.rejection, "reason", field_of(moment.event(row.rejection), "reason"), **options)
     return {
         "request_id": row.request,
         "run_id": row.run_id,
         "kind": row.kind,
         "path": row.path,
+        "state": row.state,
+        "session": row.session,
         "deadline": rfc3339_us(row.deadline),
         "opened_at": rfc3339_us(row.opened_at),
         "protected": row.protected,
+        "digest": row.digest,
+        "refused": row.refused,
         **values,
+        "reason": reason,
     }
 
 
