@@ -1,13 +1,15 @@
 """What people decide and agents submit, from the calling loop."""
 
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 from runwright.engine.authoring.context import Update
+from runwright.engine.authoring.conversion import shape_of
 from runwright.engine.commands.client import Caller, DecideRequest, SubmitAnswer, UpdateRequest
 from runwright.engine.decisions.request import MAX_REFUSED
 from runwright.engine.embedded.answering import Answered
 from runwright.engine.embedded.async_steering import AsyncSteering
 from runwright.engine.embedded.code import Code
+from runwright.engine.embedded.fitting import fitting
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.judging import Accepted, Judging, Overtaken, Rejected, Verdict
 from runwright.engine.embedded.launcher import Launcher
@@ -100,13 +102,14 @@ class AsyncConversing(AsyncSteering):
 
         Raises:
             NotFound: There is no such request.
+            InputInvalid: It is no JSON; nothing is recorded of it.
             AnswerRejected: It was recorded and will not do; the request is open again, or its attempt has failed.
             ConflictError: It changed nothing: another coordinator has the session, the request is put to another
                 session, is of another kind, was answered or is closed, or its run is paused.
         """
         self._check_open()
         _, run = self._programs.request(request_id)
-        document: Json = value  # type: ignore[assignment]  # what is no JSON is refused where it is encoded
+        document = fitting(value, shape_of(Any), "answer")
         command = SubmitAnswer(request=request_id, value=document, session=session, epoch=epoch)
         caller = self._identity.caller(key, caller)
         result = await self._send(command, caller)
