@@ -1,11 +1,13 @@
 """Starting a host in the background: detached, and heard of once it serves or when it does not."""
 
+import fcntl
 import os
 import select
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,8 @@ from runwright.eventstore.home import Home, check_file
 PATIENCE: Final = 60.0
 #: Seconds between two looks for the host of somebody who may be quicker.
 _PAUSE: Final = 0.05
+#: Seconds for which whoever finds somebody else at it lets them; one that was stopped half-way holds up nobody longer.
+_TURN: Final = 10.0
 
 
 def start_host(home: Path, *, command: Sequence[str] | None = None, patience: float = PATIENCE) -> None:
@@ -37,11 +41,38 @@ def start_host(home: Path, *, command: Sequence[str] | None = None, patience: fl
     place = Home(home)
     place.prepare()
     check_file(place.host_log)
+    with _turn(place.path) as ours:
+        if ours:
+            _start(place, command or _command(place.path), patience)
+
+
+@contextmanager
+def _turn(home: Path) -> Iterator[bool]:
+    """Have one at a time start a host, and say whether none has come meanwhile: many may find none in one moment."""
+    descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        until = time.monotonic() + _TURN
+        while not _locked(descriptor) and time.monotonic() < until and find_host(home) is None:
+            time.sleep(_PAUSE)
+        yield find_host(home) is None
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _start(place: Home, command: Sequence[str], patience: float) -> None:
     listening, telling = os.pipe()
     try:
         try:
             os.set_inheritable(telling, True)
-            pid = _spawn(command or _command(place.path), place, telling)
+            pid = _spawn(command, place, telling)
         finally:
             os.close(telling)
         threading.Thread(target=os.waitpid, args=(pid, 0), name="runwright-host-end", daemon=True).start()

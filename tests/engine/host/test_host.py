@@ -292,24 +292,29 @@ def test_a_stopped_host_parks_its_runs_and_the_next_goes_on(tmp_path: Path) -> N
 
 
 def test_hosts_race_for_one_home(tmp_path: Path) -> None:
-    """One wins; whoever started the others finds it."""
-    home = tmp_path / "home"
+    """One of those who find no host starts it, and the others wait for that one instead of starting theirs."""
+    home, starts = tmp_path / "home", tmp_path / "starts"
     outcomes: list[Exception | None] = []
+    python, *rest = command(home)
+    counted = ["sh", "-c", 'echo >> "$0"; exec "$@"', str(starts), python, *rest]
 
     def start() -> None:
         try:
-            start_host(home, command=command(home))
+            start_host(home, command=counted)
             outcomes.append(None)
         except Exception as error:  # noqa: BLE001 - asserted below
             outcomes.append(error)
 
-    with hosted(tmp_path):
-        threads = [threading.Thread(target=start) for _ in range(3)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
-        assert outcomes == [None] * 3
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    with Client.connect(home) as client:
+        assert outcomes == [None] * 4
+        client.host_stop()
+    wait(lambda: left_of(home) == [])
+    assert len(starts.read_text().splitlines()) == 1
 
 
 def test_a_second_host_says_who_has_the_store(tmp_path: Path) -> None:
