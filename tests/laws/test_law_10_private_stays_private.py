@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from runwright import (
     AgentRequest,
@@ -21,13 +22,21 @@ from runwright import (
     Uncertain,
     Workflow,
 )
-from runwright.engine.commands.client import CancelRun
+from runwright.engine.commands.client import CancelRun, DecideRequest, SubmitAnswer
 from runwright.engine.commands.host import PresentRun
 from runwright.engine.commands.session import QueueFollowUp
-from runwright.engine.commands.worker import AskSession, FailRun, StartNode
+from runwright.engine.commands.worker import (
+    AskPerson,
+    AskSession,
+    FailRun,
+    FinishNode,
+    QueueNotification,
+    StartNode,
+)
 from runwright.engine.errors import InputInvalid
 from runwright.engine.transitions.worker import token_hash
 from runwright.projections.control.registry import CONTROL
+from runwright.projections.control.requests import REQUESTS
 from support.graphs import graph, node
 from support.scripted_session import ScriptedSession
 from support.stage import Stage
@@ -187,6 +196,39 @@ def test_what_is_said_in_a_session_stands_in_bodies_only(scene: Stage) -> None:
     assert {name for name, word in WORDS.items() if any(word in (each.body or "") for each in recorded)} >= {
         "input", "prompt", "request", "answer", "reason", "command",
     }  # fmt: skip
+    shown = [*(each.data for each in recorded), *(scene.rows(each) for each in CONTROL), pi.view()]
+    assert [each for each in map(str, shown) if CANARY.search(each)] == []
+
+
+def test_what_a_person_decides_stands_in_bodies_only(scene: Stage) -> None:
+    """Question, facts, subject, choices, what was refused and submitted, and what a run told its session."""
+    pi = ScriptedSession(scene)
+    asked = evolve(node("ok", "decision"), choices=("yes",))
+    scene.queue(graph(evolve(node("tell", "notify"), notice="final"), asked, node("ask", "agent")), session="s1")
+    pi.settle()
+    done = FinishNode(path="tell", visit=1, attempt=1, outcome="completed")
+    tell = QueueNotification(path="tell", visit=1, attempt=1, text=WORDS["update"])
+    question = AskPerson(
+        path="ok",
+        visit=1,
+        attempt=1,
+        title=WORDS["prompt"],
+        facts={"a": WORDS["input"]},
+        subject=WORDS["request"],
+        choices=[{"name": "yes", "label": WORDS["command"], "text": WORDS["command"]}],
+        deadline=scene.clock.us + 1,
+    )
+    at = {"visit": 1, "attempt": 1}
+    scene.applied(scene.claim(), StartNode(path="tell", **at), tell, done, StartNode(path="ok", **at), question)
+    (request,) = scene.rows(REQUESTS)
+    for wrong in ({"choice": WORDS["reason"]}, {"choice": "yes", "text": WORDS["output"], "by": WORDS["answer"]}):
+        scene.ask(DecideRequest(**{"request": request.request, "by": "Ada", **wrong}))
+    ask = AskSession(path="ask", **at, kind="agent", prompt="p", contract=None)
+    scene.applied(scene.claim(), StartNode(path="ask", **at), ask)
+    (step,) = scene.rows(REQUESTS, state="open")
+    scene.ask(SubmitAnswer(request=step.request, value=WORDS["exception"], session="s1"))
+    recorded = list(scene.log.read_all())
+    assert {name for name, word in WORDS.items() if any(word in (each.body or "") for each in recorded)} == set(WORDS)
     shown = [*(each.data for each in recorded), *(scene.rows(each) for each in CONTROL), pi.view()]
     assert [each for each in map(str, shown) if CANARY.search(each)] == []
 
