@@ -22,7 +22,7 @@ from support.socket_session import SocketSession, speaking
 def asks(*names: str, prompt: str = "Do it.") -> Workflow[Any]:
     """A workflow that asks its session one thing after another; an answer is a short text."""
     workflow: Workflow[Any] = Workflow("asks")
-    nodes = [workflow.agent(_asking(name, prompt), returns=str, validate=_short) for name in names]
+    nodes = [workflow.agent(returns=str, validate=_short)(_asking(name, prompt)) for name in names]
     workflow.entry(nodes[0])
     for before, after in itertools.pairwise(nodes):
         workflow.then(before, after)
