@@ -60,5 +60,8 @@ SPAWN_PAUSE: Final = 1.0
 #: Seconds for one answer about a workflow's code: loading it, and the thirty that a presentation function may take.
 RESOLVE: Final = START_UP + 30.0
 
-#: Questions about code that are asked at once; more wait in line.
+#: Questions about code that are asked at once; more wait in line. One that takes longer than these seconds, because its
+#: module never ends for one, waits on beside them: nobody's start is held up by it. So many there are at most.
 RESOLVERS: Final = 4
+QUICK: Final = 2.0
+MOST_RESOLVERS: Final = 16

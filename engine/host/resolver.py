@@ -7,7 +7,8 @@ from pathlib import Path
 from runwright.engine.embedded.code import Wanted
 from runwright.engine.embedded.remote_code import RemoteCode
 from runwright.engine.errors import ActivationFailed
-from runwright.engine.host.limits import HEARING, RESOLVE, RESOLVERS, TERM_GRACE
+from runwright.engine.host.limits import HEARING, MOST_RESOLVERS, QUICK, RESOLVE, RESOLVERS, TERM_GRACE
+from runwright.engine.host.places import Place, Places
 from runwright.engine.host.provisioning import Provisioning
 from runwright.engine.host.spawning import Child, Children
 from runwright.engine.host.unusable import NoProcess
@@ -32,7 +33,7 @@ class Resolvers:
         self._children = children
         self._provisioning = provisioning
         self._user = user
-        self._places = asyncio.Semaphore(RESOLVERS)
+        self._places = Places(few=RESOLVERS, most=MOST_RESOLVERS, quick=QUICK)
         self._ending: set[asyncio.Task[None]] = set()
 
     async def carry(self, wanted: Wanted, question: JsonObject) -> JsonObject:
@@ -42,19 +43,19 @@ class Resolvers:
             InterpreterUnusable: The interpreter that it needs cannot be used.
             ActivationFailed: There is no answer: whoever was asked vanished, or took too long.
         """
-        await self._places.acquire()
+        place = await self._places.take()
         try:
             child = await self._children.spawn(wanted.interpreter)
         except NoProcess:
-            self._places.release()
+            place.close()
             raise ActivationFailed("starting a process for it") from None
         except BaseException:
-            self._places.release()
+            place.close()
             raise
         try:
             return await self._answer(child, wanted, question)
         finally:
-            ending = own_task(self._end(child))
+            ending = own_task(self._end(child, place))
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)
 
@@ -81,14 +82,14 @@ class Resolvers:
                 _log.warning("a question about a workflow has no answer: %s", answer.problem)
         raise ActivationFailed("loading it in a process of its own")
 
-    async def _end(self, child: Child) -> None:
+    async def _end(self, child: Child, place: Place) -> None:
         try:
             # One that has answered exits by itself, and is not looked for while it does.
             await asyncio.wait({own_task(child.exited())}, timeout=HEARING)
             if not await child.end(TERM_GRACE):
                 _log.error("a process that loaded a workflow cannot be ended")
         finally:
-            self._places.release()
+            place.close()
 
 
 def hosted_code(resolvers: Resolvers) -> RemoteCode:

@@ -10,7 +10,7 @@ from runwright.engine.embedded.code import Wanted
 from runwright.engine.embedded.launcher import Provisions
 from runwright.engine.errors import ActivationFailed
 from runwright.engine.host import resolver
-from runwright.engine.host.limits import RESOLVERS
+from runwright.engine.host.limits import MOST_RESOLVERS, RESOLVERS
 from runwright.engine.host.provisioning import Provisioning
 from runwright.engine.host.resolver import Resolvers
 from runwright.engine.host.unusable import NoProcess
@@ -107,6 +107,28 @@ async def test_only_a_few_questions_are_asked_at_once() -> None:
         each.cancel()
     while len(children.started) < RESOLVERS + 2:
         await asyncio.sleep(0)
+    for each in asking:
+        each.cancel()
+    await asyncio.gather(*asking, return_exceptions=True)
+    await resolvers.close()
+
+
+async def test_a_slow_question_gives_its_place_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules that never end hold up nobody's start, up to as many as there may be of them."""
+    monkeypatch.setattr(resolver, "QUICK", 0.01)
+    children = Children(hangs)
+    resolvers = Resolvers(children, Provisioning(lambda _: {}, {}), user=None)
+    asking = [asyncio.ensure_future(resolvers.carry(WANTED, {})) for _ in range(MOST_RESOLVERS - 1)]
+    while len(children.started) < MOST_RESOLVERS - 1:
+        await asyncio.sleep(0.001)
+    children.script = answers
+    assert await resolvers.carry(WANTED, {"question": 2})
+    children.script = hangs
+    asking += [asyncio.ensure_future(resolvers.carry(WANTED, {})) for _ in range(3)]
+    while len(children.started) < MOST_RESOLVERS + 1:  # once the child that has answered is put away
+        await asyncio.sleep(0.001)
+    await asyncio.sleep(0.05)
+    assert len(children.started) == MOST_RESOLVERS + 1
     for each in asking:
         each.cancel()
     await asyncio.gather(*asking, return_exceptions=True)
