@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from runwright import Context, Retry, Workflow, minutes
+from runwright import Choice, Context, Question, Retry, Workflow, hours, minutes
 
 
 @frozen
@@ -34,6 +34,23 @@ def prompt(ctx: Context[Task]) -> int:
 @flow.notify(kind="loud")  # expect-error: no such kind
 def tell(ctx: Context[Task]) -> str:
     return ""
+
+
+@flow.decision(choices=["yes"])  # expect-error: a question that is neither text nor a Question
+def approve(ctx: Context[Task]) -> int:
+    return 1
+
+
+@flow.decision(choices=["yes", Choice("no", text="Why not?")], deadline=hours(1), on_timeout="no")
+def ship(ctx: Context[Task]) -> Question:
+    return Question("Ship it?")
+
+
+@flow.compute
+def shipped(ctx: Context[Task]) -> bool:
+    if ctx.output(ship).timed_out:
+        return ctx.output(ship).choise == "yes"  # expect-error: a misspelt field of what was decided
+    return ctx.output(ship) == ctx.output(ship).text.strip()  # expect-error: a text that may be missing
 
 
 flow.entry("start")  # expect-error: a name instead of a place
