@@ -98,6 +98,8 @@ class Answering:
 
     async def _late(self, request: RequestRow, run: RunRow, value: object) -> Json:
         """An answer that nobody waits for, as JSON; written like the one that was accepted, to tell them apart."""
+        if request.kind == "decision":
+            return fitting(value, shape_of(Any), "answer")  # it is refused, and what it was is kept
         if request.state != "accepted":
             return None  # whatever it is, it is refused
         given = AnswerGiven(wanted=wanted_by(run), path=request.path, kind=request.kind, late=True)

@@ -208,3 +208,35 @@ async def test_a_decision_outlives_its_engine(kind: str, tmp_path: Path) -> None
     async with opened(kind, tmp_path / "state", workflows=[flow]) as engine:
         output = (await engine.wait(run_id)).output
         assert (output["choice"], output["by"], output["timed_out"]) == ("no", "policy", True)
+
+
+async def test_a_decision_takes_no_answer_of_another_form(kind: str, tmp_path: Path) -> None:
+    """Not by `answer`, and not by `submit`: what is said is who decides, and how."""
+    flow: Workflow[JsonObject] = Workflow("strict", input=JsonObject)
+    flow.entry(flow.decision(choices=["yes"], name="ship")(lambda ctx: "Ship it?"))
+    async with opened(kind, tmp_path / "state") as engine:
+        run_id = (await engine.run(flow, {})).run_id
+        (request,) = await engine.requests(run_id)
+        with pytest.raises(ConflictError) as refused:
+            await engine.answer(request.request_id, "yes")
+        assert refused.value.code == "human_required"
+        with pytest.raises(ConflictError, match="which is made and not submitted"):
+            await engine.submit(request.request_id, "yes")
+        assert (await engine.decide(request.request_id, "yes", by="Ada")).run_id == run_id
+        assert (await engine.wait(run_id)).status == "completed"
+
+
+async def test_a_protected_checkpoint_in_a_session_is_a_persons(kind: str, tmp_path: Path) -> None:
+    """The session is shown it, its model is refused, and the answer of a person carries on in a child run."""
+    flow: Workflow[JsonObject] = Workflow("protected", input=JsonObject)
+    flow.entry(flow.checkpoint(summary="May it go on?", protected=True, name="may")(lambda ctx: None))
+    async with opened(kind, tmp_path / "state") as engine:
+        pi, run_id, request = await begun(engine, flow)
+        assert (request.protected, request.session) == (True, "s1")
+        await pi.settle()
+        assert await pi.receive() == f"decision:{request.request_id}:1"
+        with pytest.raises(ConflictError):
+            await engine.submit(request.request_id, "yes", session="s1", epoch=pi.epoch)
+        answered = await engine.answer(request.request_id, "yes")
+        assert answered.run_id != run_id
+        assert (await engine.wait(run_id)).output == "yes"
