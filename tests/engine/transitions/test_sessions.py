@@ -231,6 +231,33 @@ def test_a_message_that_arrived_is_not_sent_again(scene: Stage) -> None:
     assert isinstance(fresh.report(m), Adopted)
 
 
+def test_a_turn_that_never_began_is_asked_for_again(scene: Stage) -> None:
+    """N3: it arrived, its adapter died before the turn, and nothing would wake the agent: one reminder, at rest."""
+    pi, m = asked(scene), step(scene)
+    pi.take(m)
+    pi.branch.append(m)
+    pi.report(m)
+    assert list(states(scene)) == [m], "whoever handed it in may still begin"
+    fresh = ScriptedSession(scene, "s1", branch=[m])
+    fresh.report(m, idle=False)
+    assert list(states(scene)) == [m]
+    fresh.report(m)
+    fresh.report(m)
+    assert states(scene) == {m: "sent", step(scene, 2): "pending"}
+    assert scene.row(MESSAGES, step(scene, 2)).reason == "reminder"
+
+
+def test_a_session_that_is_not_woken_is_not_reminded(scene: Stage) -> None:
+    """It was told without a turn, and waits for a person: adapters that come and go end no attempt of it."""
+    asked(scene)
+    for _ in range(6):
+        handed = ScriptedSession(scene, "s1").take()
+    assert not handed.starts_turn
+    for _ in range(4):
+        ScriptedSession(scene, "s1", branch=[handed.message]).report(handed.message)
+    assert states(scene) == {step(scene): "sent"}
+
+
 def test_a_report_speaks_of_the_message_it_names(scene: Stage) -> None:
     """C30: idle and absent for one says nothing about another, and nobody else's message is touched."""
     pi, m = asked(scene), step(scene)
