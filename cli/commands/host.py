@@ -38,8 +38,9 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None) -> None:
     """
     from runwright.cli.durations import parse_duration
     from runwright.cli.hosting import held_by_program
-    from runwright.engine.host.host import HostSettings, default_capacity, run_host
+    from runwright.engine.host.host import run_host
     from runwright.engine.host.readiness import VARIABLE
+    from runwright.engine.host.settings import HostSettings, default_capacity
     from runwright.eventstore.errors import StoreInUse
 
     if VARIABLE in os.environ:  # in the background stderr is the very file that the host itself logs to

@@ -5,7 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from runwright.engine.agents.agent import AgentRequest
-from runwright.engine.execution.child import RUN_MARK, Gate, run_child
+from runwright.engine.execution.child import Gate, run_child
+from runwright.engine.run_mark import RUN_MARK
 from runwright.engine.safe import strike
 from runwright.eventstore.errors import StoreError
 from runwright.eventstore.values import Json, JsonObject, decode, encode

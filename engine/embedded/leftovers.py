@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 from attrs import frozen
 
 from runwright.engine import process_table
-from runwright.engine.execution.child import RUN_MARK
 from runwright.engine.process_table import Process
 from runwright.engine.processes import own_identity
+from runwright.engine.run_mark import RUN_MARK
 from runwright.eventstore.events.event import ProcessIdentity
 
 #: Seconds between SIGTERM and SIGKILL, and how long SIGKILL may take.

@@ -15,10 +15,9 @@ from attrs import frozen
 
 from runwright.engine.execution.calling import OutOfTime
 from runwright.engine.execution.watched import Watched
+from runwright.engine.run_mark import RUN_MARK as RUN_MARK
 from runwright.engine.tasks import own_task
 
-#: Every program that a run starts finds its run's ID under this name: what outlives a crash is known by it.
-RUN_MARK = "RUNWRIGHT_RUN_ID"
 #: How long a process group may take to end itself before it is killed.
 TERM_GRACE = 2.0
 #: How long what is left of a child's pipes may stay open after it ended.

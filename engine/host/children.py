@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from runwright.engine.host.child import Child
-from runwright.engine.host.fork_server import ForkServer, Start, own_environment
+from runwright.engine.host.exec_server import IDLE, Begun, Start, own_environment
+from runwright.engine.host.fork_server import ForkServer
 from runwright.engine.host.unusable import NoProcess
 from runwright.engine.tasks import own_task
 
-#: Children that a fork server keeps ready.
-IDLE: Final = 2
 #: Seconds after which a fork server without children is ended.
 IDLE_AFTER: Final = 300.0
 
@@ -24,6 +23,7 @@ class ForkServers:
         idle_after: Seconds after which one without children is ended.
         environment: What children find in their environment; by default this process's own.
         afresh: Whether children are started afresh where they could be forked.
+        begun: The process of the one for this interpreter, where that was begun already.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class ForkServers:
         idle_after: float = IDLE_AFTER,
         environment: Mapping[str, str] | None = None,
         afresh: bool = False,
+        begun: Begun | None = None,
     ) -> None:
         self._idle = idle
         self._idle_after = idle_after
@@ -41,6 +42,8 @@ class ForkServers:
         self._servers: dict[str, asyncio.Task[ForkServer]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._closing: set[asyncio.Task[None]] = set()
+        if begun is not None:
+            self._start(sys.executable, begun)
 
     async def warm(self, interpreter: str | None = None) -> None:
         """Have a fork server ready.
@@ -88,9 +91,13 @@ class ForkServers:
         task = self._servers.get(name)
         if task is None or not _usable(task):
             self._retire(name)
-            how = Start(interpreter=name, idle=self._idle, environment=self._environment, afresh=self._afresh)
-            task = self._servers[name] = own_task(ForkServer.start(how, lambda: self._rest(name)))
+            task = self._start(name)
         return await asyncio.shield(task)
+
+    def _start(self, name: str, begun: Begun | None = None) -> "asyncio.Task[ForkServer]":
+        how = Start(interpreter=name, environment=self._environment, idle=self._idle, afresh=self._afresh)
+        task = self._servers[name] = own_task(ForkServer.start(how, lambda: self._rest(name), begun))
+        return task
 
     def _rest(self, name: str) -> None:
         """End a fork server later that has no children now, unless it is asked again before."""

@@ -2,18 +2,15 @@
 
 import asyncio
 import itertools
-import os
 import socket
 import subprocess
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final, assert_never
 
-from attrs import frozen
-
 from runwright import __version__
-from runwright.engine.execution.child import RUN_MARK
 from runwright.engine.host.child import Child
+from runwright.engine.host.exec_server import Begun, Start, begin
 from runwright.engine.host.unusable import NoProcess, unusable
 from runwright.engine.processes import is_alive
 from runwright.engine.tasks import end_task, own_task
@@ -31,7 +28,6 @@ from runwright.engine.worker.control import (
     Spawned,
     ToServer,
 )
-from runwright.engine.worker.marking import ROOM
 from runwright.eventstore.events.event import ProcessIdentity
 
 #: Seconds that an interpreter has to import runwright's own code.
@@ -44,23 +40,6 @@ _SPAWNING: Final = 30.0
 _LOOKING: Final = 5.0
 #: Seconds in which the ends of its children are still seen.
 _LAST_LOOK: Final = 2.0
-
-
-@frozen(kw_only=True)
-class Start:
-    """How a fork server is started.
-
-    Attributes:
-        interpreter: The Python.
-        idle: How many children it keeps ready.
-        environment: What its children find in theirs.
-        afresh: Whether children are started afresh where they could be forked.
-    """
-
-    interpreter: str
-    idle: int
-    environment: Mapping[str, str]
-    afresh: bool = False
 
 
 class ForkServer:
@@ -86,25 +65,20 @@ class ForkServer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
-    async def start(cls, how: Start, rests: Callable[[], object]) -> "ForkServer":
+    async def start(cls, how: Start, rests: Callable[[], object], begun: Begun | None = None) -> "ForkServer":
         """Start one and wait until it is there.
 
         Args:
             how: Which, and how.
             rests: Called whenever the last of its children has exited.
+            begun: Its process, where that was begun already.
 
         Raises:
             InterpreterUnusable: Its interpreter is none, or has not this runwright.
         """
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        with theirs:
-            try:
-                process = await asyncio.to_thread(_exec, how, theirs)
-            except OSError:
-                ours.close()
-                raise unusable(how.interpreter, "it cannot be run") from None
-        server = cls(process, ours, rests)
+        if begun is None:
+            begun = await asyncio.to_thread(begin, how)
+        server = cls(begun.process, begun.control, rests)
         greeted = server._waiting[0] = asyncio.get_running_loop().create_future()
         server._begin(server._hear())
         try:
@@ -274,35 +248,9 @@ class ForkServer:
         task.add_done_callback(self._tasks.discard)
 
 
-def _exec(how: Start, control: socket.socket) -> "subprocess.Popen[bytes]":
-    descriptor = control.fileno()
-    return subprocess.Popen(  # noqa: S603 (the interpreter is the project's own)
-        [
-            how.interpreter,
-            "-P",  # nothing is imported from the folder that the host happens to stand in
-            "-m",
-            "runwright.engine.worker.forkserver",
-            str(descriptor),
-            str(how.idle),
-            *(["--afresh"] if how.afresh else []),
-        ],
-        pass_fds=[descriptor],
-        env={**how.environment, RUN_MARK: ROOM},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
 def _check(interpreter: str, greeting: FromServer | Child | None) -> None:
     if not isinstance(greeting, Hello):
         raise unusable(interpreter, "it has no runwright")
     if greeting.version != __version__:
         problem = f"it has runwright {greeting.version}, and this is {__version__}"
         raise unusable(interpreter, problem)
-
-
-def own_environment() -> dict[str, str]:
-    """This process's own environment, for the children of its fork servers."""
-    return dict(os.environ)

@@ -57,6 +57,9 @@ RECORD_TRIES: Final = 5
 #: Seconds between two tries to have a process while the system gives none.
 SPAWN_PAUSE: Final = 1.0
 
+#: Seconds that workers may take to come to a boundary when the host stops, unless it is told otherwise.
+DRAIN_GRACE: Final = 10.0
+
 #: Seconds for one answer about a workflow's code: loading it, and the thirty that a presentation function may take.
 RESOLVE: Final = START_UP + 30.0
 

@@ -1,6 +1,6 @@
 """What was handed over for runs, in memory only: how their executors are started, and values of variables."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -8,12 +8,10 @@ from runwright.engine.agents.agent import CONSOLE
 from runwright.engine.embedded.launcher import NOTHING, Provisions
 from runwright.engine.host.errors import EnvironmentMissing
 from runwright.engine.host.launching import PERSON, Needs
+from runwright.engine.host.settings import SettledAgents
 
 #: The class of executor that each kind of specification stands for.
 _KINDS: Final = {"cmd": "CommandAgent", CONSOLE: PERSON}
-
-#: Answers the executors that the settings of a project name, each with its specification.
-SettledAgents = Callable[[Path], Mapping[str, str]]
 
 
 class Provisioning:

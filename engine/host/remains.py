@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar, Final
 
 from runwright.engine import process_table
-from runwright.engine.execution.child import RUN_MARK
 from runwright.engine.process_table import Process
+from runwright.engine.run_mark import RUN_MARK
 from runwright.eventstore.events.event import ProcessIdentity
 
 _FIRST_PAUSE: Final = 0.002

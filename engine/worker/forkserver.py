@@ -18,8 +18,8 @@ from attrs import frozen
 
 from runwright import __version__
 from runwright.engine import process_table
-from runwright.engine.execution.child import RUN_MARK
 from runwright.engine.processes import identify, own_identity
+from runwright.engine.run_mark import RUN_MARK
 from runwright.engine.sources.recording import look_around
 from runwright.engine.wire.frames import FrameReader, encode_frame
 from runwright.engine.worker.control import (

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from runwright.engine.execution.child import RUN_MARK
+from runwright.engine.run_mark import RUN_MARK
 
 #: Room for a run's ID in the environment that the fork server is started with.
 ROOM: Final = "-" * 64

@@ -26,7 +26,8 @@ PATIENCE = 60.0
 _MAIN = """
 import json, sys
 from pathlib import Path
-from runwright.engine.host.host import HostSettings, run_host
+from runwright.engine.host.host import run_host
+from runwright.engine.host.settings import HostSettings
 from runwright.engine.transitions.leases import Leases
 settings = json.loads(sys.argv[2])
 Leases.__init__.__kwdefaults__["seconds"] = settings.pop("lease", 30.0)

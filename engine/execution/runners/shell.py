@@ -9,12 +9,13 @@ from pathlib import Path
 from runwright.engine.authoring.conversion import PLAIN, shape_of
 from runwright.engine.authoring.shell import Command, OutputFile, ShellResult
 from runwright.engine.execution.calling import OutOfTime
-from runwright.engine.execution.child import RUN_MARK, ChildEnd, run_child
+from runwright.engine.execution.child import ChildEnd, run_child
 from runwright.engine.execution.commands import as_command, as_request, from_request
 from runwright.engine.execution.effects import perform
 from runwright.engine.execution.failures import MAX_ERROR, Failure, NodeFailure, stored
 from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import ASIDE_LIMIT, Walk
+from runwright.engine.run_mark import RUN_MARK
 from runwright.engine.safe import cut, mask, strike
 from runwright.eventstore.values import Json
 

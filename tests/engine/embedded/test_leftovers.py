@@ -12,8 +12,8 @@ from attrs import evolve
 from runwright.engine import process_table
 from runwright.engine.embedded import leftovers
 from runwright.engine.embedded.leftovers import Leftover
-from runwright.engine.execution.child import RUN_MARK
 from runwright.engine.processes import own_identity
+from runwright.engine.run_mark import RUN_MARK
 from runwright.eventstore.events.event import ProcessIdentity
 
 STUBBORN = (
