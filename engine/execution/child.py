@@ -15,7 +15,6 @@ from attrs import frozen
 
 from runwright.engine.execution.calling import OutOfTime
 from runwright.engine.execution.watched import Watched
-from runwright.engine.run_mark import RUN_MARK as RUN_MARK
 from runwright.engine.tasks import own_task
 
 #: How long a process group may take to end itself before it is killed.

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from runwright.engine.client.connect import find_host
-from runwright.engine.execution.child import RUN_MARK
 from runwright.engine.host.readiness import VARIABLE, NotReady, hear
 from runwright.engine.host.unstarted import HostUnstarted
+from runwright.engine.run_mark import RUN_MARK
 from runwright.eventstore.home import Home, check_file
 
 #: Seconds that a host may take to serve: recovery ends what an earlier one left first, which may resist for twelve.
