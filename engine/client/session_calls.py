@@ -97,7 +97,10 @@ def turn_ended(
 
 
 def session_view(session: str, epoch: str | None = None) -> Steps[Document]:
-    """One session's view: `SessionViewed`; its coordinator, which names its epoch, may be handed a message by it."""
+    """One session's view: `SessionViewed`; its coordinator, which names its epoch, may be handed a message by it.
+
+    A coordinator's is asked once: where the reply is lost, so may be a message, and it attaches again.
+    """
     return asked(Ask(operation="view.get", payload={"session": session, "epoch": epoch}, again=epoch is None))
 
 

@@ -74,7 +74,7 @@ class Hearing:
                         self.told(session)
                     place = head
         except StoreError:
-            # Whoever follows looks, and finds out what is wrong.
+            # The store was closed: whoever follows looks, and finds that out.
             self._task = None
             for session in list(self._followers):
                 self.told(session)
@@ -82,7 +82,8 @@ class Hearing:
     async def _touched(self, after: int, upto: int) -> set[str]:
         try:
             return await self._lanes.run(Lane.QUICK, self._concerned, after, upto)
-        except HostBusy:
+        except (HostBusy, StoreError):
+            # It cannot be told now: each looks for itself.
             return set(self._followers)
 
     def _concerned(self, after: int, upto: int) -> set[str]:

@@ -248,6 +248,70 @@ async def test_a_person_decides_and_a_model_does_not(tmp_path: Path) -> None:
         assert output["choice"] == "no"
 
 
+async def test_wake_ups_of_a_step_are_bounded(tmp_path: Path) -> None:
+    """Five deliveries start a turn, however often adapter and message are lost; then a person has to speak."""
+    workflow = asks("first")
+    woken = []
+    async with served(tmp_path / "home", [workflow]) as host:
+        async with speaking(host.home) as pi:
+            await host.engine.start(workflow, {}, session="s1")
+            await pi.settle()
+            woken.append((await pi.handed())["starts_turn"])
+        for _ in range(6):
+            async with speaking(host.home) as pi:
+                woken.append((await pi.handed())["starts_turn"])
+    assert woken == [True] * 5 + [False] * 2
+
+
+async def test_a_follow_up_comes_when_its_run_has_completed(tmp_path: Path) -> None:
+    """The model leaves a text for later; it starts a turn of its own, after the end, and in no other session."""
+    async with talking(tmp_path, asks("first")) as (host, pi, run_id):
+        message = await pi.receive()
+        await pi.begin(message["message"], run_id)
+        await pi.client.run_follow_up(run_id, "And then the next one.", session="s1", key="later")
+        await submit(pi, message, "done")
+        await pi.end()
+        await host.engine.wait(run_id)
+        await pi.settle()
+        heard = [await pi.receive() for _ in range(2)]
+        follow_up = next(each for each in heard if each["kind"] == "follow_up")
+        assert (follow_up["starts_turn"], follow_up["text"]["value"]) == (True, "And then the next one.")
+        receipt = await pi.begin(follow_up["message"], run_id)
+        assert (receipt["ownership"], receipt["turn"]["run_id"]) == ("active", None)
+        with pytest.raises(ConflictError) as ended:
+            await pi.client.run_follow_up(run_id, "Too late.", session="s1")
+        assert ended.value.code == "already_terminal"
+
+
+async def test_an_end_that_is_being_told_goes_before_a_new_start(tmp_path: Path) -> None:
+    """`presentation_pending` while the end's own message is out or its turn is open; before and after it, no longer."""
+    workflow: Workflow[Any] = Workflow("tells", presentation="Say it.")
+
+    def one(ctx: Context[Any]) -> int:
+        """A number."""
+        return 1
+
+    workflow.entry(workflow.compute(one))
+    async with talking(tmp_path, workflow) as (host, pi, run_id):
+        await host.engine.wait(run_id)
+        message = await pi.handed()
+        await refused(host, workflow)
+        pi.branch.append(message["message"])
+        await pi.report(message["message"], idle=False)
+        await pi.begin(message["message"], run_id)
+        await refused(host, workflow)
+        await pi.end()
+        second = await host.engine.start(workflow, {}, session="s1")
+        assert (await pi.view())["run_id"] == second
+
+
+async def refused(host: Served, workflow: Workflow[Any]) -> None:
+    """A start has to wait for what the session is being told."""
+    with pytest.raises(ConflictError) as pending:
+        await host.engine.start(workflow, {}, session="s1")
+    assert pending.value.code == "presentation_pending"
+
+
 async def _until(pi: SocketSession, run_id: str, status: str) -> None:
     while (await pi.client.run_status(run_id))["status"] != status:
         await asyncio.sleep(0.01)
