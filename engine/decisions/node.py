@@ -23,6 +23,9 @@ from runwright.projections.control.visits import VisitRow
 #: Node kinds that ask an executor.
 ASKING: Final = frozenset({"agent", "choose"})
 
+#: Node kinds that a worker asks for and never answers: whoever does finishes the node.
+ANSWERED_ELSEWHERE: Final = frozenset({"assistant", "decision", "checkpoint"})
+
 #: Timers that bound a step of a session, and go with its request.
 OF_STEPS: Final = frozenset({"deadline", "delivery"})
 
@@ -184,6 +187,8 @@ def _before_end(facts: NodeFacts, command: FinishNode) -> tuple[Event, ...] | Co
     effect, request, completed = facts.effect, facts.request, command.outcome == "completed"
     spec = facts.definition.nodes.get(command.path)
     events: list[Event] = []
+    if completed and spec is not None and spec.kind in ANSWERED_ELSEWHERE:
+        return broken("answered_elsewhere", node=command.path)
     if effect is None:
         if completed and spec is not None and spec.is_effect:
             return broken("effect_unsettled", node=command.path, state=None)

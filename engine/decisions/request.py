@@ -141,6 +141,8 @@ def decide_submit(facts: RequestFacts, command: SubmitCandidate, submission: str
     request = facts.request
     if request is None or request.request != command.request:
         return Conflict("not_found", {"what": "request", "id": command.request})
+    if request.kind != "agent":
+        return broken("takes_no_submission", request=request.request)
     if request.session is not None:
         # A session answers its own steps, with the evidence of its turns.
         return broken("answered_by_its_session", request=request.request)

@@ -42,6 +42,9 @@ worker.exited parked; worker.exited crashed; worker.exited orphaned
 """
 
 IN_LIVES = """
+request.opened decision; request.accepted policy; request.refused; a person decides: Applied;
+a person decides: Conflict paused; a person decides: Conflict revision_changed;
+a person decides: Conflict input_invalid; a model decides: Conflict human_required; run.eligible deadline;
 effect.released idempotent; effect.resolved done; effect.resolved not_done; effect.resolved timed_out;
 request.accepted agent; request.rejected; resume of parked: RecoveryRequired effect_ambiguous;
 resume of parked: Adopted; resume of running: Adopted; restart of running: Conflict still_live;
@@ -51,6 +54,9 @@ run.parked host_stopped; run.parked imported; run.parked environment_missing; wo
 """
 
 IN_TALKS = """
+request.opened assistant; message.queued notification initial; message.queued decision initial;
+message.cancelled answered; a model submits: Applied; a model submits: Conflict protocol_rejected;
+request.accepted agent; request.accepted policy; request.rejected;
 session.attached; session.detached; session.person_spoke; run.eligible boundary; run.eligible deadline;
 request.opened agent of a session; request.closed timed_out; message.queued step initial; message.queued step reminder;
 message.queued step resumed; message.queued follow_up initial; message.queued launch_failure initial;

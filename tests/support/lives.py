@@ -10,7 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from runwright.engine.commands.client import (
     AcceptedSources,
     AnswerRequest,
+    Caller,
     CancelRun,
+    DecideRequest,
     PauseRun,
     RestartRun,
     ResumeRun,
@@ -145,6 +147,9 @@ class Lives(RuleBasedStateMachine):
         if not requests:
             return
         request = requests[choice % len(requests)]
+        if request.kind == "decision":
+            self.decide_one(request, choice)
+            return
         column = standing(self.rows, self.rows.get(RUNS, request.run_id))
         command = AnswerRequest(request=request.request, value=PRIVATE)
         result = self.world.do(lambda stage: stage.ask(command, key=self.key()))
@@ -153,6 +158,21 @@ class Lives(RuleBasedStateMachine):
             self.reached[f"continue of {column}: {answered(result)}"] += 1
         if isinstance(result, Applied) and result.value not in self.told:
             self.told.append(str(result.value))
+
+    def decide_one(self, request: RequestRow, choice: int) -> None:
+        """A person decides, sometimes wrongly, or a model does; the same choice again is no second answer."""
+        named, digest = ("yes", "no", "yes", "no", "maybe")[choice % 5], ("0" * 64 if choice % 7 == 0 else None)
+        command = DecideRequest(request=request.request, choice=named, by="Ada", digest=digest)
+        person = choice % 11 != 3
+
+        def ask(stage: Stage) -> Any:
+            caller = Caller(client="cli" if person else "pi:s1", key=self.key(), actor="client:any", person=person)
+            return settled(stage.transitions.command(caller, command))
+
+        result = self.world.do(ask)
+        self.reached[f"a {'person' if person else 'model'} decides: {answered(result)}"] += 1
+        assert person or not isinstance(result, Applied)
+        assert not isinstance(self.world.do(ask), Applied)
 
     # --- what workers and the holder do ---------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ ENDS = (RunCompleted, RunFailed, RunTimedOut, RunCancelled, RunContinued)
 #: What may follow a run's end in its stream: words about what was, and what people are told.
 AFTERWARDS = (
     "run.input_erased", "worker.exited", "effect.applied", "effect.rejected", "effect.cancelled", "effect.resolved",
-    "presentation.", "message.", "turn.",
+    "presentation.", "message.", "turn.", "request.refused",
 )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from attrs import define, field
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from runwright.engine.commands.client import Caller
-from runwright.engine.commands.host import FailPresentation, PresentRun
+from runwright.engine.commands.client import Caller, SubmitAnswer
+from runwright.engine.commands.host import FailPresentation, JudgeSubmission, PresentRun
 from runwright.engine.commands.session import (
     AttachSession,
     CurrentMessage,
@@ -23,6 +23,7 @@ from runwright.engine.commands.session import (
 )
 from runwright.engine.results import Applied
 from runwright.projections.control.messages import MESSAGES
+from runwright.projections.control.requests import REQUESTS
 from runwright.projections.control.runs import RUNS
 from runwright.projections.control.terminal import TERMINAL
 from runwright.projections.control.turns import TURNS
@@ -133,6 +134,8 @@ class Talks(Lives):
         if agent.turn is not None:
             if choice % 7 == 0:
                 self.report(agent, agent.turn[1], idle=False)
+            elif choice % 7 == 2:
+                self.submit(agent, choice)
             elif choice % 7 == 1:
                 # It ended, and nobody was told how: the next report at rest shows that.
                 agent.turn = None
@@ -144,6 +147,43 @@ class Talks(Lives):
             self.report(agent, current.message, idle=choice % 5 != 0)
         else:
             self.hand_out(agent, current, choice)
+
+    def submit(self, agent: Agent, choice: int) -> None:
+        """Its model hands a candidate in for what is open, mostly its own; it is checked at once, or later."""
+        found = [each for each in self.rows.find(REQUESTS) if each.state in ("open", "validating")]
+        own = [each for each in found if each.session == agent.session] if choice % 5 else found
+        if not own:
+            return
+        request = own[choice % len(own)]
+        command = SubmitAnswer(request=request.request, value=PRIVATE, session=agent.session, epoch=agent.epoch)
+        caller = self.model(agent.session)
+        result = self.world.do(lambda stage: settled(stage.transitions.command(caller, command)))
+        self.reached[f"a model submits: {answered(result)}"] += 1
+        assert not isinstance(self.world.do(lambda stage: settled(stage.transitions.command(caller, command))), Applied)
+        if choice % 4:
+            self.judge(request.request, choice // 4)
+
+    @rule(choice=choices)
+    def judge_any(self, choice: int) -> None:
+        """A candidate that was left is checked after all."""
+        left = self.rows.find(REQUESTS, state="validating")
+        if left:
+            self.judge(left[choice % len(left)].request, choice)
+
+    def judge(self, name: str, choice: int) -> None:
+        """What the check came to; said twice, it is one verdict."""
+        request = self.rows.get(REQUESTS, name)
+        code = (None, None, "output_invalid", "validation_failed", "worker_crashed", "source_changed")[choice % 6]
+        verdict = JudgeSubmission(
+            run_id=request.run_id,
+            request=name,
+            submission=request.submission or "",
+            output=PRIVATE,
+            refusal=None if code is None else PRIVATE,
+            code=code,
+        )
+        self.world.do(partial(_by_the_holder, verdict))
+        assert not isinstance(self.world.do(partial(_by_the_holder, verdict)), Applied)
 
     def hand_out(self, agent: Agent, current: CurrentMessage, choice: int) -> None:
         """The current message is handed out; mostly it arrives, and its turn begins."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from attrs import evolve
 
 from runwright.engine.commands.worker import (
+    AskPerson,
     AskSession,
     BeginEffect,
     CloseRequest,
@@ -18,6 +19,7 @@ from runwright.engine.commands.worker import (
     FinishNode,
     OpenRequest,
     ParkRun,
+    QueueNotification,
     ReserveEffect,
     SettleEffect,
     StartNode,
@@ -27,6 +29,7 @@ from runwright.engine.commands.worker import (
     WorkerTransition,
 )
 from runwright.engine.decisions.parking import REASONS
+from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EFFECTS
 from runwright.projections.control.mounts import MOUNTS
 from runwright.projections.control.queue import QUEUE
@@ -119,7 +122,9 @@ def _within(world: World, run: RunRow, choice: int) -> Plan:
         (FailRun(outcome="timed_out", code="node_timed_out", phase="execute", message="late", error=PRIVATE),),
         (EnterMount(path="docs", invocation=1, input=PRIVATE), to_session(path, visit, attempt, choice)),
         leave(world, run, choice),
-    )[(choice // 5) % 16]
+        (QueueNotification(path=path, visit=visit, attempt=attempt, text=PRIVATE), done),
+        (to_people(world, path, visit, attempt, choice), ExitWorker(outcome="parked")),
+    )[(choice // 5) % 18]
 
 
 # --- when all goes well -------------------------------------------------------------------------------------------
@@ -179,6 +184,15 @@ def _through(world: World, run: RunRow, row: VisitRow, choice: int) -> Plan:
             return (SubmitCandidate(request=requests[0].request, candidate=PRIVATE), done)
         case "wait":
             return (rest, ExitWorker(outcome="parked"))
+        case "decision":
+            return (to_people(world, path, visit, attempt, choice), ExitWorker(outcome="parked"))
+        case "notify" if run.session is not None:
+            return (QueueNotification(path=path, visit=visit, attempt=attempt, text=PRIVATE), done)
+        case "assistant" if run.session is not None:
+            visible = evolve(to_session(path, visit, attempt, choice), kind="assistant", contract={"maxLength": 3})
+            return (visible, ExitWorker(outcome="parked"))
+        case "assistant":
+            return (evolve(done, outcome="failed", code="node_failed", output=None),)
         case "checkpoint":
             return (ask, ParkRun(reason="waiting"), ExitWorker(outcome="parked"))
         case _:
@@ -253,6 +267,21 @@ def to_session(path: str, visit: int, attempt: int, choice: int) -> AskSession:
     """A question to the run's session."""
     limit = LIMIT if choice % 2 else None
     return AskSession(path=path, visit=visit, attempt=attempt, kind="agent", prompt=PRIVATE, contract=None, limit=limit)
+
+
+def to_people(world: World, path: str, visit: int, attempt: int, choice: int) -> AskPerson:
+    """A question to people, mostly with a deadline."""
+    choices: Json = [{"name": "yes", "label": PRIVATE, "text": None}, {"name": "no", "label": "", "text": PRIVATE}]
+    return AskPerson(
+        path=path,
+        visit=visit,
+        attempt=attempt,
+        title=PRIVATE,
+        facts={"t": PRIVATE},
+        subject=PRIVATE,
+        choices=choices,
+        deadline=world.stage.clock.us + LIMIT if choice % 3 else None,
+    )
 
 
 def _question(path: str, visit: int, attempt: int) -> OpenRequest:

@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 from attrs import define, evolve, field
 
 from runwright.engine.commands.worker import (
+    AskPerson,
     AskSession,
     Authority,
     BeginEffect,
@@ -19,6 +20,7 @@ from runwright.engine.commands.worker import (
     FinishNode,
     OpenRequest,
     ParkRun,
+    QueueNotification,
     Ready,
     ReserveEffect,
     SettleEffect,
@@ -29,6 +31,7 @@ from runwright.engine.graph.definition import Definition, MountSpec
 from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequired
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.events.effect import EffectResolved
+from runwright.eventstore.events.request import RequestRefused
 from runwright.projections.control.effects import EFFECTS
 from runwright.projections.control.messages import MESSAGES
 from runwright.projections.control.mounts import MOUNTS, MountRow
@@ -60,6 +63,9 @@ FLOW: Final[Definition] = evolve(
         node("rest", "wait"),
         node("ask", "agent", attempts=2),
         node("gate", "checkpoint"),
+        evolve(node("ship", "decision"), choices=("yes", "no"), on_timeout="no", deadline_us=1),
+        evolve(node("tell", "notify"), notice="interim"),
+        node("say", "assistant"),
         node("docs/write"),
         node("docs/send", "action", contract="manual"),
         node("docs/ask", "agent"),
@@ -142,15 +148,18 @@ class World:
             assert isinstance(each, Applied | Adopted | Conflict | RecoveryRequired), each
             assert isinstance(each, Applied | Adopted) or PRIVATE not in str(each.evidence)
             assert not (isinstance(each, Conflict) and "guard" in each.evidence), each
-        wrote = len(self.recorded) > before
-        assert wrote is any(isinstance(each, Applied) for each in results), results
+        wrote = self.recorded[before:]
+        # What is refused about a person's decision is kept, and nothing else of it.
+        kept = all(isinstance(each.event, RequestRefused) for each in wrote)
+        assert kept or any(isinstance(each, Applied) for each in results), results
+        assert wrote or not any(isinstance(each, Applied) for each in results), results
         return result
 
 
 #: Repeats of these are never applied a second time.
 ONCE: Final = (
     Ready, StartNode, FinishNode, EnterMount, ExitMount, ReserveEffect, BeginEffect, SettleEffect, OpenRequest,
-    AskSession, CloseRequest, ParkRun, CompleteRun, FailRun, ExitWorker,
+    AskSession, AskPerson, QueueNotification, CloseRequest, ParkRun, CompleteRun, FailRun, ExitWorker,
 )  # fmt: skip
 
 
@@ -225,8 +234,10 @@ def _check_live(world: World, run: RunRow) -> None:
     reason = rows.get(QUEUE, run_id).reason
     kinds = {each.kind for each in rows.find(TIMERS, run_id=run_id)}
     allowed = KINDS if reason == "waiting" else {"run"}
-    assert kinds <= (allowed if run.session is None else allowed | OF_STEPS)
-    asked = [each for each in rows.find(REQUESTS, run_id=run_id, state="open") if each.session is not None]
+    decides = any(each.kind == "decision" for each in rows.find(REQUESTS, run_id=run_id, state="open"))
+    assert kinds <= (allowed | OF_STEPS if run.session is not None or decides else allowed)
+    found = [*rows.find(REQUESTS, run_id=run_id, state="open"), *rows.find(REQUESTS, run_id=run_id, state="validating")]
+    asked = [each for each in found if each.session is not None or each.kind == "decision"]
     assert asked or not kinds & {"deadline", "delivery"}, "what bounds a step ends with its request"
     # Law 7: what is not settled belongs to the visit that started last.
     unsettled = [each for each in rows.find(EFFECTS, run_id=run_id) if each.state in _UNSETTLED]

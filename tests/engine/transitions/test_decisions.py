@@ -15,7 +15,15 @@ from runwright.engine.commands.client import (
     SubmitAnswer,
 )
 from runwright.engine.commands.host import FireTimer, ParkIdleRun
-from runwright.engine.commands.worker import AskPerson, ExitWorker, FinishNode, OpenRequest, ParkRun, StartNode
+from runwright.engine.commands.worker import (
+    AskPerson,
+    ExitWorker,
+    FinishNode,
+    OpenRequest,
+    ParkRun,
+    StartNode,
+    SubmitCandidate,
+)
 from runwright.engine.errors import ConflictError
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.eventstore.events.node import NodeFinished
@@ -290,3 +298,23 @@ def test_only_a_decision_is_decided(scene: Stage) -> None:
     unknown = scene.ask(DecideRequest(request="nowhere", choice="yes", by="Ada"))
     assert isinstance(unknown, Conflict)
     assert unknown.code == "not_found"
+
+
+def test_no_worker_answers_in_a_persons_place(scene: Stage) -> None:
+    """Neither by ending the node, before or after it asked, nor with a candidate of its own."""
+    scene.queue(FLOW)
+    scene.applied(scene.claim(), StartNode(path="ok", visit=1, attempt=1))
+    done = FinishNode(path="ok", visit=1, attempt=1, outcome="completed", output={"choice": "yes"})
+    (refused,) = scene.tell(scene.last, done)
+    assert isinstance(refused, Conflict)
+    assert refused.evidence["rule"] == "answered_elsewhere"
+    scene.applied(scene.last, ask(), ExitWorker(outcome="parked"))
+    scene.host(ParkIdleRun(run_id="run-1", reason="environment_missing"))
+    scene.ask(ResumeRun(run_id="run-1"))
+    worker = scene.claim()
+    candidate = SubmitCandidate(request=only(scene).request, candidate="yes")
+    for transition, rule in ((done, "answered_elsewhere"), (candidate, "takes_no_submission")):
+        (refused,) = scene.tell(worker, transition)
+        assert isinstance(refused, Conflict)
+        assert refused.evidence["rule"] == rule
+    assert only(scene).state == "open"
