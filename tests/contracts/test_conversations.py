@@ -240,3 +240,19 @@ async def test_a_protected_checkpoint_in_a_session_is_a_persons(kind: str, tmp_p
         answered = await engine.answer(request.request_id, "yes")
         assert answered.run_id != run_id
         assert (await engine.wait(run_id)).output == "yes"
+
+
+async def test_a_sessions_time_begins_when_it_is_asked(kind: str, tmp_path: Path) -> None:
+    """Nothing runs while it passes; the node ends as timed out, and what comes later is told so."""
+    flow: Workflow[JsonObject] = Workflow("hurried", input=JsonObject)
+    flow.entry(flow.agent(returns=str, timeout=0.2, name="ask")(lambda ctx: "Quick?"))
+    async with opened(kind, tmp_path / "state") as engine:
+        pi, run_id, request = await begun(engine, flow)
+        assert (await engine.query("timers")).items == []
+        await next_step(pi)
+        outcome = await engine.wait(run_id)
+        assert (outcome.status, outcome.error.code) == ("timed_out", "node_timed_out")
+        with pytest.raises(ConflictError):
+            await engine.submit(request.request_id, "now", session="s1", epoch=pi.epoch)
+        (started,) = await engine.events(run_id, types=["node.started"])
+        assert started.event.deadline is None
