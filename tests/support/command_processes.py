@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-LIMIT = 30.0
+LIMIT = 90.0
 
 
 def until(holds: Callable[[], bool]) -> None:
