@@ -72,7 +72,7 @@ async def test_a_wrong_call_ends_nothing(tmp_path: Path) -> None:
     async with served(tmp_path / "home") as host:
         client = await RawClient.open(host.server.path)
         for operation, given, code in (
-            ("request.submit", {}, "operation_unknown"),
+            ("session.fork", {}, "operation_unknown"),
             ("run.status", {"payload": {"nope": 1}, "run_id": "r"}, "message_invalid"),
             ("run.status", {"run_id": "r"}, "not_found"),
             ("run.pause", {"run_id": "../../x", "key": "k"}, "message_invalid"),
