@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 
 from runwright.cli.driving import Driven
 from runwright.cli.following import follow, told
+from runwright.cli.hosted_changes import HostedChanges
 from runwright.cli.hosting import host_lives
+from runwright.cli.interview import Interview, answerable, asking_terminal
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 from runwright.cli.rendering.reasons import GOES_ON
-from runwright.cli.showing import Feeder, screen
+from runwright.cli.showing import Feeder, held, screen
+from runwright.cli.terminal import NoMoreInput
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from runwright.cli.terminal import Terminal
     from runwright.engine.client.client import Client
     from runwright.engine.reading.reader import Reader
     from runwright.engine.reading.status import Status
@@ -65,30 +69,21 @@ def show_hosted(
     """
     with reading(call) as store:
         after = store.head().position
-        with told(call, store.log, after) as news, screen(call, store, run_ids, after) as feeder:
-            carried = _Carried(call, client, store, feeder, interrupts)
-            found = follow(
-                store,
-                run_ids,
-                news,
-                feeder,
-                rests=lambda status: needs_somebody(status, at_terminal=call.out.at_terminal),
-                timeout=timeout,
-                look=carried.look,
-            )
+        with (
+            told(call, store.log, after) as news,
+            screen(call, store, run_ids, after) as feeder,
+            asking_terminal(call) as terminal,
+        ):
+            carried = _Carried(call, client, store, feeder, interrupts, terminal)
+            found = follow(store, run_ids, news, feeder, rests=carried.rests, timeout=timeout, look=carried.look)
             carried.look(found)
         return Driven(statuses=found, left=interrupts.count > 1)
 
 
-def needs_somebody(status: "Status", *, at_terminal: bool) -> bool:
-    """Whether nothing more happens to a run unless somebody does something about it.
-
-    At a terminal an open question is shown until it is answered, here or elsewhere.
-    """
+def needs_somebody(status: "Status") -> bool:
+    """Whether nothing more happens to a run unless somebody does something about it; an answer aside."""
     if status.ended or status.status in ("paused", "ambiguous"):
         return True
-    if status.requests and status.status == "waiting":
-        return not at_terminal
     if status.held_back:
         return True
     reason = None if status.reason is None else status.reason.code
@@ -101,7 +96,13 @@ class _Carried:
     """What a command that shows runs does beside it: Ctrl-C, what their code prints, and a host that died."""
 
     def __init__(
-        self, call: Invocation, client: "Client", store: "Reader", feeder: Feeder | None, interrupts: Interrupts
+        self,
+        call: Invocation,
+        client: "Client",
+        store: "Reader",
+        feeder: Feeder | None,
+        interrupts: Interrupts,
+        terminal: "Terminal | None",
     ) -> None:
         self._call = call
         self._client = client
@@ -111,6 +112,11 @@ class _Carried:
         self._paused: set[str] = set()
         self._starts = 0
         self._interrupts = interrupts
+        self._terminal = terminal
+
+    def rests(self, status: "Status") -> bool:
+        """Whether a run is followed no further: it needs somebody, and nobody can be asked here."""
+        return needs_somebody(status) or (self._terminal is None and bool(answerable(self._store, status)))
 
     def look(self, found: "list[Status]") -> bool:
         """Do what has to be done now; false once somebody left."""
@@ -123,7 +129,22 @@ class _Carried:
                 self._show_printed(each.run_id, self._feeder)
         if any(self._lost(each) for each in found) and not host_lives(self._call):
             self._start_again()
+        for each in found:
+            self._ask(each)
         return True
+
+    def _ask(self, status: "Status") -> None:
+        """Have the person at this terminal answer what a run waits for; the screen holds still meanwhile."""
+        if self._terminal is None or self._interrupts.count:
+            return
+        for request in answerable(self._store, status):
+            with held(self._feeder):
+                try:
+                    interview = Interview(self._terminal, self._store, HostedChanges(self._client))
+                    interview.hold(request, lambda: not self._interrupts.count)
+                except NoMoreInput:
+                    self._terminal = None
+                    return
 
     def _pause(self, statuses: "list[Status]") -> None:
         from runwright.engine.errors import ConflictError

@@ -56,7 +56,26 @@ class Remade:
     rows: Mapping[str, int]
 
 
-class Changes(Protocol):
+class Replies(Protocol):
+    """Takes what a person says to requests; each raises what the engine raises.
+
+    The run of a `Change` is the one that goes on.
+    """
+
+    def answer(self, request_id: str, value: Json) -> Change:
+        """Answer a checkpoint, or an agent's request in its executor's place."""
+        ...
+
+    def submit(self, request_id: str, value: Json) -> Change:
+        """Play the agent: hand in what it would, and hear the verdict."""
+        ...
+
+    def decide(self, request_id: str, choice: str, *, text: str | None, by: str, digest: str | None) -> Change:
+        """Make a decision; ``digest`` says what the person saw."""
+        ...
+
+
+class Changes(Replies, Protocol):
     """Carries commands out; each raises what the engine raises."""
 
     @property
@@ -74,10 +93,6 @@ class Changes(Protocol):
 
     def restart(self, run_id: str, *, at: str | None, agents: Mapping[str, str]) -> Change:
         """Run an ended run's workflow afresh; ``agents`` are the specifications of its executors."""
-        ...
-
-    def answer(self, request_id: str, value: Json) -> Change:
-        """Answer a request; the run is the one that goes on."""
         ...
 
     def resolve(self, effect_id: str, outcome: Outcome, *, result: Json, reason: str) -> Change:

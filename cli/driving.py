@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -11,9 +12,11 @@ from attrs import field, frozen
 
 from runwright.cli.failures import INTERRUPTED
 from runwright.cli.hosting import held_by_program
+from runwright.cli.inline_questions import InlineQuestions
+from runwright.cli.interview import asking_terminal
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.rendering.progress import Progress
-from runwright.cli.showing import fed, screen
+from runwright.cli.showing import Feeder, fed, screen
 
 if TYPE_CHECKING:
     from runwright.engine.agents.agent import Agent
@@ -94,8 +97,16 @@ async def _drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, 
     try:
         after = engine.reader.head().position
         run_ids = await begin(engine)
-        with _shown(call, engine, run_ids, after) as progress, _interrupts(call, engine, run_ids, progress, left):
+        with (
+            _shown(call, engine, run_ids, after) as feeder,
+            _interrupts(call, engine, run_ids, feeder, left) as asked,
+            asking_terminal(call) as terminal,
+        ):
+            questions = InlineQuestions(engine, terminal, feeder, lambda: not asked.tasks)
+            until = None if timeout is None else time.monotonic() + timeout
             await _follow(engine, run_ids, timeout, left)
+            while not left.is_set() and await questions.asked(run_ids):
+                await _follow(engine, run_ids, None if until is None else until - time.monotonic(), left)
     finally:
         await engine.close(grace=_GRACE_LEAVING if left.is_set() else _GRACE)
     # Asked of the closed store: what to type next depends on nobody driving the runs any more.
@@ -111,7 +122,7 @@ async def _drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, 
 
 async def _follow(engine: "AsyncEngine", run_ids: Sequence[str], timeout: float | None, left: asyncio.Event) -> None:
     async def all_of_them() -> None:
-        await asyncio.gather(*(engine.wait(each, until="waiting", timeout=timeout) for each in run_ids))
+        await asyncio.gather(*(engine.wait(each, until="asked", timeout=timeout) for each in run_ids))
 
     leaving: asyncio.Task[object] = asyncio.create_task(left.wait())
     everything: asyncio.Task[object] = asyncio.create_task(all_of_them())
@@ -126,7 +137,7 @@ async def _follow(engine: "AsyncEngine", run_ids: Sequence[str], timeout: float 
 
 
 @contextmanager
-def _shown(call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], after: int) -> Iterator[Progress | None]:
+def _shown(call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], after: int) -> Iterator[Feeder | None]:
     """Show on stderr what the runs do, and what their code prints."""
     with screen(call, engine.reader, run_ids, after) as feeder:
         if feeder is None:
@@ -135,7 +146,7 @@ def _shown(call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], afte
         with fed(feeder, engine.follow(after), lambda: engine.reader.head().position):
             call.printed.hear, call.asking.hold = feeder.progress.printed, feeder.progress.hold
             try:
-                yield feeder.progress
+                yield feeder
                 call.printed.settle()
             finally:
                 call.printed.hear = _unheard
@@ -143,14 +154,14 @@ def _shown(call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], afte
 
 @contextmanager
 def _interrupts(
-    call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], progress: Progress | None, left: asyncio.Event
-) -> Iterator[None]:
+    call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], feeder: Feeder | None, left: asyncio.Event
+) -> Iterator["_Asked"]:
     """The first Ctrl-C asks for a pause at the boundary and keeps showing, the second leaves."""
     loop = asyncio.get_running_loop()
-    asked = _Asked(call, engine, run_ids, progress, left)
+    asked = _Asked(call, engine, run_ids, None if feeder is None else feeder.progress, left)
     loop.add_signal_handler(signal.SIGINT, asked.interrupt)
     try:
-        yield
+        yield asked
     finally:
         loop.remove_signal_handler(signal.SIGINT)
 

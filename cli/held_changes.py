@@ -18,6 +18,7 @@ from runwright.eventstore.values import Json
 if TYPE_CHECKING:
     from runwright.engine.agents.agent import Agent
     from runwright.engine.commands.client import ClientCommand
+    from runwright.engine.embedded.answering import Answered
     from runwright.engine.embedded.async_engine import AsyncEngine
     from runwright.engine.embedded.holder import Holder
 
@@ -73,9 +74,18 @@ class HeldChanges:
         return change_of(asked)
 
     def answer(self, request_id: str, value: Json) -> Change:
-        """As `Changes.answer`."""
-        found = self._engine(lambda engine: engine.answer(request_id, value, drive=False))
-        return Change(result="adopted" if found.adopted else "applied", run_id=found.run_id, revision=found.revision)
+        """As `Replies.answer`."""
+        return _answered(self._engine(lambda engine: engine.answer(request_id, value, drive=False)))
+
+    def submit(self, request_id: str, value: Json) -> Change:
+        """As `Replies.submit`: what does not fit is refused, and not recorded, for no worker waits for a verdict."""
+        return self.answer(request_id, value)
+
+    def decide(self, request_id: str, choice: str, *, text: str | None, by: str, digest: str | None) -> Change:
+        """As `Replies.decide`."""
+        return _answered(
+            self._engine(lambda engine: engine.decide(request_id, choice, text=text, by=by, digest=digest, drive=False))
+        )
 
     def resolve(self, effect_id: str, outcome: Outcome, *, result: Json, reason: str) -> Change:
         """As `Changes.resolve`."""
@@ -132,3 +142,7 @@ class HeldChanges:
                 return await ask(engine)
 
         return asyncio.run(asked())
+
+
+def _answered(found: "Answered") -> Change:
+    return Change(result="adopted" if found.adopted else "applied", run_id=found.run_id, revision=found.revision)

@@ -36,8 +36,16 @@ class HostedChanges:
         return change_of(self._client.run_restart(run_id, at=at, agents=agents))
 
     def answer(self, request_id: str, value: Json) -> Change:
-        """As `Changes.answer`."""
+        """As `Replies.answer`."""
         return change_of(self._client.request_answer(request_id, value))
+
+    def submit(self, request_id: str, value: Json) -> Change:
+        """As `Replies.submit`."""
+        return change_of(self._client.request_submit(request_id, value))
+
+    def decide(self, request_id: str, choice: str, *, text: str | None, by: str, digest: str | None) -> Change:
+        """As `Replies.decide`."""
+        return change_of(self._client.request_decide(request_id, choice, text=text, by=by, digest=digest))
 
     def resolve(self, effect_id: str, outcome: Outcome, *, result: Json, reason: str) -> Change:
         """As `Changes.resolve`."""

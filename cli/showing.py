@@ -52,6 +52,19 @@ def screen(call: Invocation, store: "Reader", run_ids: Sequence[str], after: int
 
 
 @contextmanager
+def held(feeder: "Feeder | None") -> Iterator[None]:
+    """Hold a screen still while somebody is asked something."""
+    if feeder is None:
+        yield
+        return
+    feeder.progress.hold(True)
+    try:
+        yield
+    finally:
+        feeder.progress.hold(False)
+
+
+@contextmanager
 def fed(feeder: "Feeder", told: Told, last: Callable[[], int]) -> Iterator[None]:
     """Feed a screen in a thread, for as long as this lasts.
 

@@ -5,7 +5,7 @@ from runwright.eventstore.values import Json, JsonObject, encode
 
 def describe_fields(schema: JsonObject) -> list[tuple[str, str, bool]]:
     """The fields of an object's JSON Schema: name, type in words, and whether it has to be given."""
-    schema = _resolved(schema, schema)
+    schema = resolved(schema, schema)
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return []
@@ -37,7 +37,7 @@ def field_lines(schema: JsonObject) -> list[str]:
     return [f"{name:<{width}}  {words}{'' if needed else ', optional'}" for name, words, needed in fields]
 
 
-def _resolved(schema: JsonObject, whole: JsonObject) -> JsonObject:
+def resolved(schema: JsonObject, whole: JsonObject) -> JsonObject:
     """What a schema that only refers to a definition of its own means."""
     reference, definitions = schema.get("$ref"), whole.get("$defs")
     if isinstance(reference, str) and isinstance(definitions, dict):

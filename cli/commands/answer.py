@@ -1,17 +1,20 @@
 """``runwright answer``: answer what a run waits for."""
 
-import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from runwright.cli.answers import read_answer
-from runwright.cli.changes import Change
+from runwright.cli.changes import Change, Changes
 from runwright.cli.changing import changing
 from runwright.cli.command import intent, takes_store
-from runwright.cli.failures import CONFLICT, Failure, Refused, failure_of
+from runwright.cli.failures import CONFLICT, Failure, Refused
+from runwright.cli.interview import Interview, Settled, is_for_terminal, person, settled
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
+from runwright.cli.terminal import NoMoreInput, controlling_terminal
+from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
     from runwright.engine.reading.reader import Reader
@@ -25,17 +28,19 @@ if TYPE_CHECKING:
 def command(call: Invocation, request: str, value: str | None) -> None:
     """Answer what a run waits for.
 
-    A text, or JSON where something else is asked for. Without VALUE it shows what is asked, and asks again until the
-    answer fits. Behind a checkpoint a new run carries on: by itself where a host lives, else `resume` drives it.
+    A text, or JSON where something else is asked for. Without VALUE it shows what is asked at the terminal, and asks
+    again until the answer fits. A decision is always shown and typed there, and a VALUE only proposes. Behind it the
+    run goes on: by itself where a host lives, else `resume` drives it.
     """
     with reading(call) as store:
-        asked, is_open = _named(call, store, request)
-    if value is None and is_open and not sys.stdin.isatty():
-        hint = f"`runwright requests` shows what is asked; then: runwright answer {asked} VALUE"
-        raise Refused.usage("There is no VALUE, and nobody to ask at a terminal.", hint)
-    with reading(call) as store:
-        question = next((each for each in store.requests() if each.request_id == asked), None)
-    answered, driven = _answer(call, asked, question, value)
+        asked, question = _named(call, store, request)
+        replies = _Replies(call)
+        if question is None:
+            answered = _late(store, replies, asked, value)
+        elif value is not None and question.kind != "decision":
+            answered = _given(replies, question, value)
+        else:
+            answered = _at_terminal(store, replies, question, proposed=value)
     with reading(call) as store:
         status = store.status(answered.run_id)
     if call.out.for_machines:
@@ -55,12 +60,37 @@ def command(call: Invocation, request: str, value: str | None) -> None:
     call.out.say(
         f"Accepted{' before' if answered.result == 'adopted' else ''}. Run {answered.run_id} goes on behind it."
     )
-    if not driven:
+    if not replies.drives and not status.ended:
         call.out.say(*next_lines(status.next[:1]))
 
 
-def _named(call: Invocation, store: "Reader", text: str) -> tuple[str, bool]:
-    """The request that somebody named, by itself or by its run, and whether it is open."""
+class _Replies:
+    """Hands answers in to whoever carries them out at that moment: the host may have come or gone meanwhile."""
+
+    def __init__(self, call: Invocation) -> None:
+        self._call = call
+        self.drives = False
+
+    def answer(self, request_id: str, value: Json) -> Change:
+        """As `Replies.answer`."""
+        return self._ask(lambda changes: changes.answer(request_id, value))
+
+    def submit(self, request_id: str, value: Json) -> Change:
+        """As `Replies.submit`."""
+        return self._ask(lambda changes: changes.submit(request_id, value))
+
+    def decide(self, request_id: str, choice: str, *, text: str | None, by: str, digest: str | None) -> Change:
+        """As `Replies.decide`."""
+        return self._ask(lambda changes: changes.decide(request_id, choice, text=text, by=by, digest=digest))
+
+    def _ask(self, ask: Callable[[Changes], Change]) -> Change:
+        with changing(self._call) as changes:
+            self.drives = changes.drives
+            return ask(changes)
+
+
+def _named(call: Invocation, store: "Reader", text: str) -> "tuple[str, Request | None]":
+    """The request that somebody named, by itself or by its run; the question itself while it is open."""
     from runwright.cli.references import LAST, find_run
     from runwright.engine.errors import NotFound
 
@@ -70,14 +100,14 @@ def _named(call: Invocation, store: "Reader", text: str) -> tuple[str, bool]:
         except NotFound:
             pass
         else:
-            return request_id, any(each.request_id == request_id for each in store.requests())
+            return request_id, next((each for each in store.requests() if each.request_id == request_id), None)
     try:
         run_id = store.last_of_chain(find_run(call, store, text))
     except NotFound:
         raise NotFound("request or run", text) from None
     found = store.requests(run_id)
     if len(found) == 1:
-        return found[0].request_id, True
+        return found[0].request_id, found[0]
     if not found:
         raise Refused(
             Failure(
@@ -91,37 +121,87 @@ def _named(call: Invocation, store: "Reader", text: str) -> tuple[str, bool]:
     raise Refused.usage(f"Run {run_id} waits for several answers: {lines}.", "Name one of them.", code="ambiguous_id")
 
 
-def _answer(call: Invocation, asked: str, question: "Request | None", value: str | None) -> tuple[Change, bool]:
-    """Have the answer accepted; and whether what goes on behind it is driven by somebody."""
-    with changing(call) as changes:
-        schema = {} if question is None else question.schema
-        if value is not None or question is None:
-            return changes.answer(asked, read_answer(value or "", schema)), changes.drives
-        _show(call, question)
-        while True:
-            try:
-                return changes.answer(asked, read_answer(_ask(), schema)), changes.drives
-            except Exception as error:
-                failure = failure_of(error)
-                if failure is None or failure.code != "input_invalid":
-                    raise
-                call.out.fail(failure)
+def _given(replies: _Replies, question: "Request", value: str) -> Change:
+    """Hand in what stands on the command line."""
+    return replies.answer(question.request_id, read_answer(value, question.schema))
 
 
-def _show(call: Invocation, question: "Request") -> None:
-    from rich.text import Text
+def _late(store: "Reader", replies: _Replies, asked: str, value: str | None) -> Change:
+    """Say what became of a question that is not open any more; an equal answer is adopted."""
+    found = settled(store, asked)
+    if found is not None:
+        _tell(found)
+    if found is not None and (value is None or not value):
+        raise _overtaken(found.request_id, found.run_id, found.path)
+    if found is not None and found.kind == "decision":
+        return replies.decide(asked, value or "", text=None, by=person(), digest=None)
+    return replies.answer(asked, read_answer(value or "", {}))
 
-    from runwright.cli.rendering.questions import question_lines
-    from runwright.cli.rendering.text import clean
 
-    call.out.say(Text(clean(question.path), style="bold"), *question_lines(question))
+def _tell(found: Settled) -> None:
+    """Tell the person at the terminal, where there is one; what was answered is for no file and no program."""
+    from runwright.cli.rendering.questions import settled_line
+
+    with controlling_terminal() as terminal:
+        if terminal is not None:
+            terminal.show(settled_line(found.words))
 
 
-def _ask() -> str:
-    """Read one line; Ctrl-C and the end of the input leave, and nothing was written."""
-    sys.stderr.write("answer> ")
-    sys.stderr.flush()
-    line = sys.stdin.readline()
-    if not line:
-        raise click.Abort
-    return line.rstrip("\n")
+def _at_terminal(store: "Reader", replies: _Replies, question: "Request", *, proposed: str | None) -> Change:
+    """Show the question where a person is, and take what is typed there."""
+    _check_takes_answers(store, question)
+    with controlling_terminal() as terminal:
+        if terminal is None:
+            raise _nobody(question)
+        if proposed is not None:
+            from runwright.cli.rendering.questions import settled_line
+
+            terminal.show(settled_line(f"Proposed on the command line: {proposed}. It is you who decides."))
+        try:
+            answered = Interview(terminal, store, replies).hold(question)
+        except NoMoreInput:
+            raise click.Abort from None
+    if answered is None:
+        raise _overtaken(question.request_id, question.run_id, question.path)
+    return answered
+
+
+def _check_takes_answers(store: "Reader", question: "Request") -> None:
+    """Refuse, before anybody types, what no answer is taken for now."""
+    from runwright.engine.errors import ConflictError
+    from runwright.engine.results import Conflict
+
+    evidence: dict[str, Json] = {"request": question.request_id, "run": question.run_id, "kind": question.kind}
+    if question.kind not in ("checkpoint", "decision") and not is_for_terminal(question):
+        raise ConflictError(Conflict("protocol_rejected", {**evidence, "rule": "answered_by_its_session"}))
+    status = store.status(question.run_id)
+    if status.status == "paused":
+        raise ConflictError(Conflict("paused", {"run": question.run_id}))
+    if status.status == "running":
+        raise ConflictError(Conflict("still_live", {**evidence, "node": question.path}))
+
+
+def _nobody(question: "Request") -> Refused:
+    if question.kind == "decision":
+        return Refused(
+            Failure(
+                code="human_required",
+                message=f"Request {question.request_id} of run {question.run_id} is a decision, "
+                "and only a person at a terminal makes one",
+                hint=f"Type it yourself, in a terminal: runwright answer {question.request_id}",
+                exit_code=CONFLICT,
+            )
+        )
+    hint = f"`runwright requests` shows what is asked; then: runwright answer {question.request_id} VALUE"
+    return Refused.usage("There is no VALUE, and nobody to ask at a terminal.", hint)
+
+
+def _overtaken(request_id: str, run_id: str, path: str) -> Refused:
+    return Refused(
+        Failure(
+            code="revision_changed",
+            message=f"Request {request_id} of run {run_id} was settled already",
+            hint=f"`runwright show {run_id} {path}` says how",
+            exit_code=CONFLICT,
+        )
+    )

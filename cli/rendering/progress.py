@@ -74,14 +74,7 @@ class Progress:
         self._lock = threading.RLock()
         self._held: list[Text] | None = None
         self._spinner = Spinner("dots", style=style_of("running"))
-        self._live = Live(
-            get_renderable=self._current,
-            console=console,
-            transient=True,
-            refresh_per_second=8,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+        self._live = self._fresh()
 
     def __enter__(self) -> Self:
         if self._watched:
@@ -109,6 +102,7 @@ class Progress:
                 for line in kept:
                     self._console.print(line)
                 if self._watched:
+                    self._live = self._fresh()
                     self._live.start()
 
     def show(self, picture: "RunPicture") -> None:
@@ -236,6 +230,17 @@ class Progress:
         else:
             line.append(f"  {run.waiting_words(now)}", style=QUIET)
         return line
+
+    def _fresh(self) -> Live:
+        """A picture that begins where the cursor is: one that was stopped would draw over what was said since."""
+        return Live(
+            get_renderable=self._current,
+            console=self._console,
+            transient=True,
+            refresh_per_second=8,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
 
     def _start(self, now: int) -> Text:
         frame = self._spinner.render(now / 1_000_000)

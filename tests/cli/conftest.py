@@ -22,6 +22,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("RUNWRIGHT_HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.setattr("runwright.cli.terminal._PLACE", str(tmp_path / "no terminal"))
     monkeypatch.chdir(project)
     made = CommandLine(project, home, capsys, monkeypatch)
     yield made

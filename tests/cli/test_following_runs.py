@@ -1,6 +1,5 @@
 """Requests, answers and restarts on the command line: documents, words, and what is typed at a terminal."""
 
-import io
 import shutil
 from pathlib import Path
 
@@ -19,14 +18,6 @@ def review(cli: CommandLine) -> CommandLine:
     """A command line with a workflow that asks a person."""
     shutil.copy(FLOWS / "review.py", cli.project / "review.py")
     return cli
-
-
-class Terminal(io.StringIO):
-    """Somebody types at it."""
-
-    def isatty(self) -> bool:
-        """A person sits there."""
-        return True
 
 
 def test_the_shapes_of_requests_answers_and_restarts(review: CommandLine, tmp_path: Path) -> None:
@@ -68,21 +59,12 @@ def test_a_review_from_the_first_word_to_the_last(review: CommandLine) -> None:
     assert "waits for no answer" in refused
 
 
-def test_an_answer_is_asked_for_at_a_terminal_until_it_fits(
-    review: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without VALUE it shows the question and what an answer has to be, and asks again."""
+def test_nobody_is_asked_where_there_is_no_terminal(review: CommandLine) -> None:
+    """Without VALUE somebody has to be there; what stands on stdin is no answer."""
     review("run", "--inline", "review.py", code=5)
-    assert review("answer", "@last", code=2).err.startswith("error: There is no VALUE")
-    typed = Terminal("perhaps\n" + '{"word": "perhaps"}\n' + '{"word": "yes"}\n')
-    answer = review.ask
-    monkeypatch.setattr("support.command_line.io.TextIOWrapper", lambda _: typed)
-    told = answer("answer", "@last")
-    assert told.code == 0, told.err
-    assert "May the draft go out?" in told.err
-    assert "$.word" in told.err
-    assert told.err.count("answer> ") == 3
-    assert "Accepted" in told.err
+    refused = review("answer", "@last", code=2, stdin='{"word": "yes"}\n')
+    assert refused.err.startswith("error: There is no VALUE")
+    assert len(review("requests", "--json").document["items"]) == 1
 
 
 def test_an_answer_that_is_given_twice_or_comes_too_late(review: CommandLine) -> None:
