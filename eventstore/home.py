@@ -88,6 +88,7 @@ class Home:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.mkdir(mode=0o700)
+            self.path.chmod(0o700)  # a umask can take bits from us, too
         except FileExistsError:
             found = self._found()
             if found is None:

@@ -8,6 +8,7 @@ def make_folders(*folders: Path) -> str | None:
     for each in folders:
         try:
             each.mkdir(0o700)
+            each.chmod(0o700)  # a umask can take bits from us, too
         except FileExistsError:
             if not each.is_dir():
                 return f"{each} has to be a folder, and is none: move it aside."

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,7 @@ from runwright.engine.client.connect import find_host
 from runwright.engine.host.readiness import VARIABLE, NotReady, hear
 from runwright.engine.host.unstarted import HostUnstarted
 from runwright.engine.run_mark import RUN_MARK
-from runwright.eventstore.home import Home, check_file
+from runwright.eventstore.home import Home, check_file, create_file
 
 #: Seconds that a host may take to serve: recovery ends what an earlier one left first, which may resist for twelve.
 PATIENCE: Final = 60.0
@@ -89,14 +89,16 @@ def _command(home: Path) -> list[str]:
 
 def _spawn(command: Sequence[str], place: Home, telling: int) -> int:
     environment = {name: value for name, value in os.environ.items() if name != RUN_MARK}
-    log = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+    with suppress(FileExistsError):
+        os.close(create_file(place.host_log))  # ours to read and write under any umask, as the system would not make it
+    log = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW
     return os.posix_spawnp(
         command[0],
         list(command),
         {**environment, VARIABLE: str(telling)},
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, str(place.host_log), log, 0o600),
+            (os.POSIX_SPAWN_OPEN, 1, str(place.host_log), log, 0),
             (os.POSIX_SPAWN_DUP2, 1, 2),
         ],
         setsid=True,

@@ -317,6 +317,27 @@ def test_hosts_race_for_one_home(tmp_path: Path) -> None:
     assert len(starts.read_text().splitlines()) == 1
 
 
+def test_a_host_starts_and_works_under_any_umask(tmp_path: Path) -> None:
+    """Also under one that takes everything from its owner, who needs the files."""
+    before = os.umask(0o777)
+    try:
+        start_host(tmp_path / "home", command=command(tmp_path / "home"))
+    finally:
+        os.umask(before)
+    (tmp_path / "quick.py").write_text(QUICK)
+    with Client.connect(tmp_path / "home") as client:
+        run_id = client.run_start("quick.py", {}, cwd=tmp_path, project=tmp_path).value
+        wait(lambda: client.run_status(run_id)["status"] == "completed")
+        client.host_stop()
+    wait(lambda: left_of(tmp_path) == [])
+    made = [tmp_path / "home", *(tmp_path / "home").rglob("*")]
+    assert {
+        path.name: oct(path.stat().st_mode & 0o777)
+        for path in made
+        if path.stat().st_mode & 0o777 not in (0o600, 0o700)
+    } == {}
+
+
 def test_a_second_host_says_who_has_the_store(tmp_path: Path) -> None:
     """In the foreground it does not wait."""
     with hosted(tmp_path) as at:
