@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from runwright.cli.changes import Change, Erased, Outcome, Remade
+from runwright.cli.handing import Handed
 from runwright.engine.results import Adopted, Applied
 from runwright.eventstore.values import Json
 
@@ -16,12 +17,14 @@ class HostedChanges:
 
     Args:
         client: A connection to it.
+        handed: What is handed over for a run that goes on behind an answer, or is made.
     """
 
     drives = True
 
-    def __init__(self, client: "Client") -> None:
+    def __init__(self, client: "Client", handed: Handed | None = None) -> None:
         self._client = client
+        self._handed = handed or Handed()
 
     def pause(self, run_id: str) -> Change:
         """As `Changes.pause`."""
@@ -33,11 +36,13 @@ class HostedChanges:
 
     def restart(self, run_id: str, *, at: str | None, agents: Mapping[str, str]) -> Change:
         """As `Changes.restart`."""
-        return change_of(self._client.run_restart(run_id, at=at, agents=agents))
+        return change_of(self._client.run_restart(run_id, at=at, agents=agents, pass_env=self._handed.pass_env))
 
     def answer(self, request_id: str, value: Json) -> Change:
         """As `Replies.answer`."""
-        return change_of(self._client.request_answer(request_id, value))
+        handed = self._handed
+        answered = self._client.request_answer(request_id, value, agents=handed.agents, pass_env=handed.pass_env)
+        return change_of(answered)
 
     def submit(self, request_id: str, value: Json) -> Change:
         """As `Replies.submit`."""

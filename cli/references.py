@@ -33,7 +33,7 @@ def find_run(call: Invocation, store: "Reader", text: str) -> str:
         NotFound: No run has that name.
         AmbiguousId: Several have.
     """
-    found = _newest(call, store) if text == LAST else store.find_run(_bounded("run", text))
+    found = _newest(call, store) if text == LAST else store.find_run(bounded("run", text))
     call.flags.named["RUN"] = found
     return found
 
@@ -47,7 +47,7 @@ def find_effect(call: Invocation, store: "Reader", text: str) -> str:
             raise NotFound("effect", f"{LAST}: run {run_id} has none")
         found = own[-1].effect
     else:
-        found = store.find_effect(_bounded("effect", text))
+        found = store.find_effect(bounded("effect", text))
     call.flags.named["EFFECT"] = found[-12:]
     return found
 
@@ -89,7 +89,7 @@ def find_beginning(store: "Reader", run_id: str, node: str) -> str:
 
 def find_among(ids: Collection[str], text: str) -> str:
     """Answer the run that a name means among the runs of an export."""
-    part = _bounded("run", text).lower()
+    part = bounded("run", text).lower()
     found = sorted(each for each in ids if len(part) >= _LEAST and each.endswith(part))
     if not found:
         raise NotFound("run", text)
@@ -111,7 +111,8 @@ def _newest(call: Invocation, store: "Reader") -> str:
     raise NotFound("run", f"{LAST}: none was started in this project")
 
 
-def _bounded(what: str, text: str) -> str:
+def bounded(what: str, text: str) -> str:
+    """A name as it was typed; raises `NotFound` where nothing can have it."""
     if len(text) > _LONGEST or not text.isprintable():
         raise NotFound(what, repr(text[:40] + "…"))
     return text

@@ -2,21 +2,15 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from runwright.cli.changes import Change, Changes
 from runwright.cli.changing import changing
 from runwright.cli.endings import worst
 from runwright.cli.failures import OK, Failure, Refused, failure_of
 from runwright.cli.invocation import Invocation
-from runwright.cli.opening import reading
+from runwright.cli.naming_runs import Facts, Runs, runs_of
 from runwright.cli.pages import print_list
-from runwright.cli.references import find_run
 from runwright.eventstore.values import JsonObject
-
-if TYPE_CHECKING:
-    from runwright.engine.reading.reader import Reader
-    from runwright.engine.reading.status import Status
 
 
 def steer(call: Invocation, action: str, runs: Sequence[str], ask: Callable[[Changes, str], Change]) -> int:
@@ -31,16 +25,15 @@ def steer(call: Invocation, action: str, runs: Sequence[str], ask: Callable[[Cha
     Returns:
         The exit code.
     """
-    with reading(call) as store:
-        named = [_named(call, store, text) for text in runs]
-        position = store.head().position
+    with runs_of(call) as known:
+        named = [_named(known, text) for text in runs]
         # Where no name means a run, nothing is asked for, and nobody has to give the store away.
         if any(isinstance(each, str) for each in named):
-            with changing(call) as changes:
-                answers = [_one(call, store, found, lambda run_id: ask(changes, run_id), action) for found in named]
-                position = store.head().position
+            with changing(call, known.client) as changes:
+                answers = [_one(call, known, found, lambda run_id: ask(changes, run_id), action) for found in named]
         else:
-            answers = [_one(call, store, found, _nobody, action) for found in named]
+            answers = [_one(call, known, found, _nobody, action) for found in named]
+        position = known.position() if call.out.for_machines else 0
     documents = [document for document, _ in answers]
     if call.out.as_json and len(runs) == 1:
         call.out.document(documents[0])
@@ -49,9 +42,9 @@ def steer(call: Invocation, action: str, runs: Sequence[str], ask: Callable[[Cha
     return worst(code for _, code in answers)
 
 
-def _named(call: Invocation, store: "Reader", text: str) -> str | Failure:
+def _named(known: Runs, text: str) -> str | Failure:
     try:
-        return find_run(call, store, text)
+        return str(known.find(text)["run_id"])
     except Exception as error:
         failure = failure_of(error)
         if failure is None:
@@ -64,7 +57,7 @@ def _nobody(run_id: str) -> Change:
 
 
 def _one(
-    call: Invocation, store: "Reader", found: str | Failure, ask: Callable[[str], Change], action: str
+    call: Invocation, known: Runs, found: str | Failure, ask: Callable[[str], Change], action: str
 ) -> tuple[JsonObject, int]:
     try:
         if isinstance(found, Failure):
@@ -76,29 +69,29 @@ def _one(
             raise
         if not call.out.for_machines:
             call.out.fail(failure)
-        facts: JsonObject = {"code": failure.code, "message": failure.message, "hint": failure.hint}
-        return {"error": facts}, failure.exit_code
-    status = store.status(found)
+        error_facts: JsonObject = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        return {"error": error_facts}, failure.exit_code
+    facts = known.facts(found)
     if not call.out.for_machines:
-        _say(call, action, change, status)
+        _say(call, action, change, facts)
     return {
         "action": action,
         "run_id": found,
-        "workflow": status.workflow,
+        "workflow": facts["workflow"],
         "result": change.result,
-        "status": status.status,
+        "status": facts["status"],
         "revision": change.revision,
     }, OK
 
 
-def _say(call: Invocation, action: str, change: Change, status: "Status") -> None:
+def _say(call: Invocation, action: str, change: Change, facts: Facts) -> None:
     from rich.text import Text
 
-    from runwright.cli.rendering.statuses import runs_line
+    from runwright.cli.rendering.run_lines import line_of
 
-    line = runs_line(status, time.time_ns() // 1000)
+    line = line_of(facts, time.time_ns() // 1000)
     if change.result == "adopted":
         line.append(f"  ({action}: it was so already)")
     call.out.show(line)
-    for each in status.next[:1]:
+    for each in facts["next"][:1]:
         call.out.say(Text(f"    {each}", no_wrap=True, overflow="ignore"))

@@ -10,6 +10,7 @@ from runwright.cli.changes import Change, Changes
 from runwright.cli.changing import changing
 from runwright.cli.command import intent, takes_store
 from runwright.cli.failures import CONFLICT, Failure, Refused
+from runwright.cli.handing import Bound, Handed
 from runwright.cli.interview import Interview, Settled, is_for_terminal, person, settled
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
@@ -34,7 +35,7 @@ def command(call: Invocation, request: str, value: str | None) -> None:
     """
     with reading(call) as store:
         asked, question = _named(call, store, request)
-        replies = _Replies(call)
+        replies = _Replies(call, _handed(call, store, asked))
         if question is None:
             answered = _late(store, replies, asked, value)
         elif value is not None and question.kind != "decision":
@@ -67,8 +68,9 @@ def command(call: Invocation, request: str, value: str | None) -> None:
 class _Replies:
     """Hands answers in to whoever carries them out at that moment: the host may have come or gone meanwhile."""
 
-    def __init__(self, call: Invocation) -> None:
+    def __init__(self, call: Invocation, handed: Handed) -> None:
         self._call = call
+        self._handed = handed
         self.drives = False
 
     def answer(self, request_id: str, value: Json) -> Change:
@@ -84,9 +86,15 @@ class _Replies:
         return self._ask(lambda changes: changes.decide(request_id, choice, text=text, by=by, digest=digest))
 
     def _ask(self, ask: Callable[[Changes], Change]) -> Change:
-        with changing(self._call) as changes:
+        with changing(self._call, handed=self._handed) as changes:
             self.drives = changes.drives
             return ask(changes)
+
+
+def _handed(call: Invocation, store: "Reader", request_id: str) -> Handed:
+    """What the run that goes on behind the answer needs, as far as it is here."""
+    (asked,) = store.query("requests", where=[f"request={request_id}"]).items
+    return Handed.of(call, Bound.of(store.query("runs", where=[f"run_id={asked['run_id']}"]).items))
 
 
 def _named(call: Invocation, store: "Reader", text: str) -> "tuple[str, Request | None]":

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import rich_click as click
 
-from runwright.cli.agent_specs import collect_specs
 from runwright.cli.changing import changing
 from runwright.cli.command import intent, takes_store
 from runwright.cli.invocation import Invocation
@@ -22,21 +21,30 @@ def command(call: Invocation, run: str, at: str | None, agents: Sequence[str]) -
     From the first node, with nothing of the run that ended; or with --at from a node of it. Prints the new run's ID.
     Where a host lives it goes on by itself, else `resume` drives it.
     """
-    from runwright.cli.bound_agents import bound_agents
-    from runwright.cli.references import find_beginning, find_run
+    from runwright.cli.handing import Bound, Handed
+    from runwright.cli.naming_runs import runs_of
     from runwright.cli.rendering.endings import queued_lines
 
-    with reading(call) as store:
-        run_id = find_run(call, store, run)
+    with runs_of(call) as known:
+        ended = known.find(run)
+        run_id = str(ended["run_id"])
         if at is not None:
-            at = find_beginning(store, run_id, at)
-        specs = collect_specs(agents, call.settings, bound_agents(store, [run_id]))
-        ended = store.status(run_id)
-    with changing(call) as changes:
-        new_run, driven = changes.restart(run_id, at=at, agents=specs).run_id, changes.drives
+            at = _beginning(call, run_id, at)
+        handed = Handed.of(call, Bound.of([known.bindings(run_id)]), agents)
+        with changing(call, known.client, handed) as changes:
+            new_run, driven = changes.restart(run_id, at=at, agents=handed.agents).run_id, changes.drives
+    workflow = str(ended["workflow"])
     if call.out.for_machines:
-        queued = {"action": "restart", "workflow": ended.workflow, "run_id": new_run, "queued": True}
+        queued = {"action": "restart", "workflow": workflow, "run_id": new_run, "queued": True}
         call.out.document({**queued, "parent_run_id": run_id})
         return
     call.out.data(new_run)
-    call.out.say(*queued_lines(ended.workflow, new_run, ended.session, driven=driven))
+    call.out.say(*queued_lines(workflow, new_run, ended["session"], driven=driven))
+
+
+def _beginning(call: Invocation, run_id: str, at: str) -> str:
+    """The node to begin at, held against the definition that the run has saved."""
+    from runwright.cli.references import find_beginning
+
+    with reading(call) as store:
+        return find_beginning(store, run_id, at)

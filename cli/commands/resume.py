@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from runwright.cli.agent_specs import build_agents, collect_specs
+from runwright.cli.agent_specs import build_agents
 from runwright.cli.command import intent, takes_store
 from runwright.cli.hosting import host_if_any
 from runwright.cli.invocation import Invocation
@@ -13,6 +13,7 @@ from runwright.cli.opening import reading
 
 if TYPE_CHECKING:
     from runwright.cli.driving import Driven
+    from runwright.cli.handing import Handed
     from runwright.engine.client.client import Client
     from runwright.engine.embedded.async_engine import AsyncEngine
     from runwright.engine.reading.reader import Reader
@@ -38,8 +39,8 @@ def command(
     Whether they are queued, paused, parked or were interrupted. No finished step runs twice. The host drives them;
     where none lives, this process does. Ctrl-C works as in `run`.
     """
-    from runwright.cli.bound_agents import bound_agents
     from runwright.cli.durations import parse_duration
+    from runwright.cli.handing import Bound, Handed
     from runwright.cli.references import find_run
     from runwright.cli.results import report
 
@@ -49,34 +50,33 @@ def command(
         if accept_source:
             call.printed.settle()
             _show_changes(call, store, run_ids)
-        asked = bound_agents(store, run_ids)
+        rows = [store.query("runs", where=[f"run_id={each}"]).items[0] for each in run_ids]
+    handed = [Handed.of(call, Bound.of([row]), agents) for row in rows]
     with host_if_any(call) as client:
         if client is not None:
-            driven = _hosted(call, client, run_ids, agents, accept_source, seconds)
+            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), accept_source, seconds)
         else:
-            driven = _inline(call, run_ids, collect_specs(agents, call.settings, asked), accept_source, seconds)
+            specs = {name: spec for each in handed for name, spec in each.agents.items()}
+            driven = _inline(call, run_ids, specs, accept_source, seconds)
     return report(call, driven, with_output=not no_output)
 
 
 def _hosted(
     call: Invocation,
     client: "Client",
-    run_ids: Sequence[str],
-    agents: Sequence[str],
+    runs: "Mapping[str, Handed]",
     accept_source: bool,
     seconds: float | None,
 ) -> "Driven":
     """Have the host carry them on, and show them."""
     from runwright.cli.carrying import heeded_interrupts, show_hosted
-    from runwright.cli.hosted_starts import hosted_agents
 
-    specs = hosted_agents(call, agents)
     with heeded_interrupts() as interrupts:
-        for run_id in run_ids:
+        for run_id, handed in runs.items():
             if not _waits_for_time(client.run_status(run_id)):
-                client.run_resume(run_id, accept_source=accept_source, agents=specs)
-        _say_carried_on(call, run_ids)
-        return show_hosted(call, client, run_ids, interrupts, timeout=seconds)
+                client.run_resume(run_id, accept_source=accept_source, agents=handed.agents, pass_env=handed.pass_env)
+        _say_carried_on(call, list(runs))
+        return show_hosted(call, client, list(runs), interrupts, timeout=seconds)
 
 
 def _inline(

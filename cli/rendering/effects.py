@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark
-from runwright.cli.rendering.statuses import next_lines, short_id, us
+from runwright.cli.rendering.run_lines import short_id, us
+from runwright.cli.rendering.statuses import next_lines
 from runwright.cli.rendering.tables import plain_table
 from runwright.cli.rendering.text import ago, clean
 from runwright.eventstore.values import Json

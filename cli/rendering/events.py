@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from runwright.cli.rendering.marks import BAD, BUSY, DOUBT, GOOD, HELD, QUIET
-from runwright.cli.rendering.statuses import SHORT, short_id
+from runwright.cli.rendering.run_lines import SHORT, short_id
 from runwright.cli.rendering.text import clean, local_time, one_line
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self
 from attrs import frozen
 
 from runwright.cli.rendering.reasons import shown_word
+from runwright.cli.rendering.run_lines import short_id
 from runwright.cli.rendering.shapes import Place, Shape
-from runwright.cli.rendering.statuses import short_id
 from runwright.cli.rendering.text import one_line
 from runwright.cli.rendering.under_way import OVERALL, UnderWay, declared_delay, never_again, update_words
 from runwright.engine.reading.status import Status

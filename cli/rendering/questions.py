@@ -13,7 +13,7 @@ from rich.text import Text
 
 from runwright.cli.failures import Failure
 from runwright.cli.rendering.marks import HELD, QUIET
-from runwright.cli.rendering.statuses import short_id, us
+from runwright.cli.rendering.run_lines import short_id, us
 from runwright.cli.rendering.text import ago, clean, local_time, one_line
 from runwright.engine.schemas import describe_fields, type_words
 from runwright.eventstore.values import Json

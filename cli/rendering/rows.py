@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET
-from runwright.cli.rendering.statuses import SHORT
+from runwright.cli.rendering.run_lines import SHORT
 from runwright.cli.rendering.tables import plain_table
 from runwright.cli.rendering.text import clean, local_time, one_line, plural
 from runwright.eventstore.values import Json, JsonObject

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -13,48 +12,30 @@ from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark, style_of
 from runwright.cli.rendering.reasons import is_interrupted, shown_word, why
+from runwright.cli.rendering.run_lines import line_of, place_of, short_id, span_of, us
 from runwright.cli.rendering.tables import plain_table
 from runwright.cli.rendering.text import ago, clean, one_line, plural, span
 
 if TYPE_CHECKING:
     from runwright.engine.reading.status import Status
 
-#: How many characters of an ID lists print: the first ten are time, the last ones tell runs apart.
-SHORT = 6
 #: The same for effects where a line to type names one.
 EFFECT = 12
 _LONG_ID = re.compile(r"\b[0-9a-f]{64}\b")
-
-
-def short_id(run_id: str) -> str:
-    """The part of an ID that lists print."""
-    return run_id[-SHORT:]
 
 
 def _short_name(match: re.Match[str]) -> str:
     return match[0][-EFFECT:]
 
 
-def us(moment: datetime) -> int:
-    """UTC microseconds of an aware time."""
-    return round(moment.astimezone(UTC).timestamp() * 1_000_000)
-
-
 def took(status: "Status", now: int) -> str:
     """How long a run took, or has taken so far, from when it started; a dash where it never did."""
-    if status.started_at is None:
-        return "-"
-    end = us(status.finished_at) if status.finished_at is not None else now
-    return span(end - us(status.started_at))
+    return span_of(status.started_at, status.finished_at, now)
 
 
 def where(status: "Status") -> str:
     """The node a run is at, with its visit and attempt where they are not the first."""
-    if status.node is None:
-        return "-"
-    extra = [f"visit {status.visit}"] if (status.visit or 1) > 1 else []
-    extra += [f"attempt {status.attempt}"] if (status.attempt or 1) > 1 else []
-    return status.node + (f" ({', '.join(extra)})" if extra else "")
+    return place_of(status.node, status.visit, status.attempt)
 
 
 def runs_table(statuses: Iterable["Status"], now: int) -> Table:
@@ -76,15 +57,7 @@ def runs_table(statuses: Iterable["Status"], now: int) -> Table:
 
 def runs_line(status: "Status", now: int) -> Text:
     """One run on one line, for a list that goes on."""
-    return Text.assemble(
-        (short_id(status.run_id), "bold"),
-        "  ",
-        mark(shown_word(status)),
-        "  ",
-        clean(status.workflow),
-        (f"  {clean(where(status))}" if status.node else "", ""),
-        (f"  {took(status, now)}", QUIET),
-    )
+    return line_of(status.document(), now, word=shown_word(status))
 
 
 def run_facts(status: "Status", now: int) -> list[RenderableType]:

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark
-from runwright.cli.rendering.statuses import SHORT
+from runwright.cli.rendering.run_lines import SHORT
 from runwright.cli.rendering.text import clean, local_time, span
 from runwright.cli.rendering.timelines import microseconds
 from runwright.eventstore.values import Json, JsonObject

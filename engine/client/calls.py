@@ -124,11 +124,12 @@ def run_restart(
     *,
     at: str | None = None,
     agents: Mapping[str, str] | None = None,
+    pass_env: Mapping[str, str] | None = None,
     expected: int | None = None,
     key: str | None = None,
 ) -> Steps[Applied[str] | Adopted[str]]:
     """Run an ended run afresh, from the first node or from ``at``, with these executors; the value is its ID."""
-    payload: JsonObject = {"at": at, "agents": _agents(agents)}
+    payload: JsonObject = {"at": at, "agents": _agents(agents), "pass_env": dict(pass_env or {})}
     return commanded(
         Ask(operation="run.restart", run_id=run_id, payload=payload, keyed=True, key=key, expected=expected)
     )
@@ -142,9 +143,25 @@ def run_follow_up(
     return commanded(Ask(operation="run.follow_up", run_id=run_id, payload=payload, keyed=True, key=key))
 
 
-def run_status(run_id: str | None = None, *, session: str | None = None) -> Steps[Document]:
-    """One run's facts, or those of the run that a session is about: `RunStatus`, as ``status --json`` prints it."""
-    return asked(Ask(operation="run.status", run_id=run_id, payload={"session": session}))
+def run_status(
+    run_id: str | None = None,
+    *,
+    session: str | None = None,
+    name: str | None = None,
+    project: str | Path | None = None,
+    cwd: str | Path | None = None,
+) -> Steps[Document]:
+    """One run's facts: `RunStatus`, as ``status --json`` prints it.
+
+    Args:
+        run_id: The run.
+        session: Or the session that it is about.
+        name: Or what people call it: its ID, the end of that, or ``@last``.
+        project: The project whose newest run ``@last`` is.
+        cwd: The folder whose newest run it is, where the project has none.
+    """
+    payload: JsonObject = {"session": session, "name": name, "project": _text(project), "cwd": _text(cwd)}
+    return asked(Ask(operation="run.status", run_id=run_id, payload=payload))
 
 
 def run_list(
@@ -196,9 +213,17 @@ def request_get(request_id: str) -> Steps[Document]:
     return found
 
 
-def request_answer(request_id: str, value: Json, *, key: str | None = None) -> Steps[Applied[str] | Adopted[str]]:
-    """Answer a request; the value is the ID of the run that goes on."""
+def request_answer(
+    request_id: str,
+    value: Json,
+    *,
+    agents: Mapping[str, str] | None = None,
+    pass_env: Mapping[str, str] | None = None,
+    key: str | None = None,
+) -> Steps[Applied[str] | Adopted[str]]:
+    """Answer a request; the value is the ID of the run that goes on, which gets ``agents`` and ``pass_env``."""
     payload: JsonObject = {"request_id": request_id, "value": value}
+    payload |= {"agents": _agents(agents), "pass_env": dict(pass_env or {})}
     return commanded(Ask(operation="request.answer", payload=payload, keyed=True, key=key))
 
 

@@ -135,17 +135,34 @@ class RunCancel:
 
 @frozen(kw_only=True)
 class RunRestart:
-    """Run an ended run's workflow afresh, from the first node or from ``at``; ``agents`` are its executors."""
+    """Run an ended run's workflow afresh, from the first node or from ``at``.
+
+    Attributes:
+        at: The node to begin at.
+        agents: Its executors.
+        pass_env: Variables that its code gets.
+    """
 
     at: str | None = of(Maybe(NODE), default=None)
     agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
+    pass_env: dict[str, str] = of(Table(_VARIABLE, Prose(32 * 1024), 256), default={})
 
 
 @frozen(kw_only=True)
 class RunStatusOf:
-    """One run's status: the call's run, or the one that holds ``session``, else its latest."""
+    """One run's status: that of the call's run, or of the one that is named otherwise.
+
+    Attributes:
+        session: The run that holds this session, else its latest.
+        name: What people call it: its ID, the last four or more characters of it, or ``@last``.
+        project: The project's folder, whose newest run ``@last`` is.
+        cwd: The folder whose newest run it is, where the project has none.
+    """
 
     session: str | None = of(Maybe(SESSION), default=None)
+    name: str | None = of(Maybe(Name(64)), default=None)
+    project: str | None = of(Maybe(PATH), default=None)
+    cwd: str | None = of(Maybe(PATH), default=None)
 
 
 @frozen(kw_only=True)
@@ -209,10 +226,19 @@ class RequestGet:
 
 @frozen(kw_only=True)
 class RequestAnswer:
-    """Answer a checkpoint, or an agent's request that no worker is waiting for."""
+    """Answer a checkpoint, or an agent's request that no worker is waiting for.
+
+    Attributes:
+        request_id: The request.
+        value: The answer.
+        agents: Executors that are handed back to the run which goes on.
+        pass_env: Variables that are handed back to it.
+    """
 
     request_id: str = of(ID)
     value: Json = of(AnyJson())
+    agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
+    pass_env: dict[str, str] = of(Table(_VARIABLE, Prose(32 * 1024), 256), default={})
 
 
 @frozen(kw_only=True)

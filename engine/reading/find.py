@@ -21,20 +21,22 @@ CANDIDATES = 5
 _PART = re.compile(r"[0-9a-z]{4,64}")
 
 
-def find_run(moment: Moment, text: str, *, project: str | None = None) -> str:
+def find_run(moment: Moment, text: str, *, project: str | None = None, cwd: str | None = None) -> str:
     """The ID of the run that somebody named.
 
     Args:
         moment: Where to look.
         text: ``@last``, an ID, or its end.
         project: The project folder that ``@last`` is about; ``None`` for all.
+        cwd: The folder that it was started in; ``None`` for any.
 
     Raises:
         NotFound: There is no such run.
         AmbiguousId: Several end like this.
     """
     if text == LAST:
-        where = () if project is None else (Condition("project", "=", project),)
+        folders = (("project", project), ("cwd", cwd))
+        where = tuple(Condition(field, "=", folder) for field, folder in folders if folder is not None)
         found = moment.query(Query(projection=RUNS, where=where, sort=(("run_id", True),), limit=1)).items
         if not found:
             raise NotFound("run", text)

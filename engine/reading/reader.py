@@ -69,19 +69,20 @@ class Reader:
 
     # --- which ------------------------------------------------------------------------------------------------
 
-    def find_run(self, text: str, *, project: str | None = None) -> str:
+    def find_run(self, text: str, *, project: str | None = None, cwd: str | None = None) -> str:
         """The whole ID of the run that somebody named.
 
         Args:
             text: ``@last``, an ID, or its last four or more characters.
-            project: The folder that ``@last`` is about; ``None`` for all.
+            project: The project folder that ``@last`` is about; ``None`` for all.
+            cwd: The folder that it was started in; ``None`` for any.
 
         Raises:
             NotFound: There is no such run.
             AmbiguousId: Several end like this.
         """
         with moment_of(self.log) as moment:
-            return find.find_run(moment, text, project=project)
+            return find.find_run(moment, text, project=project, cwd=cwd)
 
     def find_effect(self, text: str) -> str:
         """The whole ID of an effect; raises as `find_run`."""

@@ -249,11 +249,18 @@ def test_the_demo_kills_its_worker_and_recovers(cli: CommandLine, monkeypatch: p
     assert not (cli.home / "log.sqlite").exists()
 
 
-def test_a_start_through_a_host_is_quick_and_light(hosted: CommandLine, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "line", [("start", "sample", "greet"), ("pause", "@last"), ("cancel", "@last"), ("restart", "@last")]
+)
+def test_what_goes_through_a_host_is_quick_and_light(
+    hosted: CommandLine, tmp_path: Path, line: tuple[str, ...]
+) -> None:
     """It takes at most 200 ms of CPU time, with the bytecode there, and neither SQLAlchemy nor an event loop."""
     hosted("host", "start")
+    hosted("start", "sample", "greet")
+    hosted("wait", "@last")
     code = (
-        "import sys, time; from runwright.cli.main import main; main(['start', 'sample', 'greet', '--json'])\n"
+        f"import sys, time; from runwright.cli.main import main; main([*{line!r}, '--json'])\n"
         "assert 'sqlalchemy' not in sys.modules and 'asyncio' not in sys.modules\n"
         "print(time.process_time(), file=sys.stderr)"
     )
@@ -264,3 +271,19 @@ def test_a_start_through_a_host_is_quick_and_light(hosted: CommandLine, tmp_path
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         times.append(float(done.stderr.split()[-1]))
     assert min(times[1:]) <= 0.2, times
+
+
+def test_the_host_knows_runs_by_the_names_that_people_use(hosted: CommandLine, tmp_path: Path) -> None:
+    """The end of an ID, or @last of the project or of the folder; what names no run is a sentence."""
+    hosted("host", "start")
+    first, second = hosted("start", "sample", "a").out.strip(), hosted("start", "sample", "b").out.strip()
+    hosted("wait", first, second)
+    for name, meant in ((first[-6:].upper(), first), (second, second), ("@last", second)):
+        assert f"Run {meant} has ended already" in hosted("cancel", name, code=3).err
+    for name, words in (("zzzz", "no run zzzz"), ("zz", "no run zz"), ("\udcff", "no run"), (first[:2], "no run")):
+        assert words in hosted("pause", name, code=2).err
+    (tmp_path / "elsewhere").mkdir()
+    assert (
+        "none was started in this project"
+        in hosted("pause", "@last", "--project", str(tmp_path / "elsewhere"), code=2).err
+    )

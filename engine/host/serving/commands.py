@@ -118,7 +118,7 @@ async def restart(surface: Surface, asked: Asked) -> Done:
         at=payload.at,
         expected=asked.call.expected_revision,
         caller=asked.caller,
-        provisions=Provisions(agents=_agents(payload.agents)),
+        provisions=Provisions(agents=_agents(payload.agents), env=payload.pass_env),
     )
     return _named(await _once(surface, asked, restarted))
 
@@ -134,7 +134,10 @@ async def follow_up(surface: Surface, asked: Asked) -> Done:
 async def answer(surface: Surface, asked: Asked) -> Done:
     """Answer a request."""
     payload: RequestAnswer = asked.payload
-    return _answered(await surface.engine.answer(payload.request_id, payload.value, caller=asked.caller))
+    provisions = Provisions(agents=_agents(payload.agents), env=payload.pass_env)
+    return _answered(
+        await surface.engine.answer(payload.request_id, payload.value, caller=asked.caller, provisions=provisions)
+    )
 
 
 async def submit(surface: Surface, asked: Asked) -> Done:

@@ -19,6 +19,7 @@ from runwright.engine.protocol.payloads import (
     RunStatusOf,
 )
 from runwright.engine.reading.effects import Effect
+from runwright.engine.reading.find import LAST
 from runwright.engine.reading.moment import Moment, moment_of
 from runwright.engine.reading.reader import Reader
 from runwright.engine.reading.times import microseconds, rfc3339_us
@@ -37,12 +38,23 @@ def run_status(reader: Reader, asked: Asked) -> JsonObject:
     """One run's facts."""
     payload: RunStatusOf = asked.payload
     run_id = asked.call.run_id
-    if (run_id is None) == (payload.session is None):
-        raise MessageInvalid("$.run_id", "or the payload's session has to be there, and not both")
-    if run_id is not None:
-        return reader.status(run_id).document()
-    assert payload.session is not None, "one of them is there"
-    return reader.session_status(payload.session).document()
+    if [run_id, payload.session, payload.name].count(None) != 2:
+        raise MessageInvalid("$.run_id", "or the payload's session or name has to be there, and only one of them")
+    if payload.session is not None:
+        return reader.session_status(payload.session).document()
+    if payload.name is not None:
+        run_id = _named(reader, payload, payload.name)
+    assert run_id is not None, "one of them is there"
+    return reader.status(run_id).document()
+
+
+def _named(reader: Reader, payload: RunStatusOf, name: str) -> str:
+    try:
+        return reader.find_run(name, project=payload.project)
+    except NotFound:
+        if name != LAST or payload.cwd is None:
+            raise
+    return reader.find_run(name, cwd=payload.cwd)
 
 
 def run_list(reader: Reader, asked: Asked) -> JsonObject:

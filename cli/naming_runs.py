@@ -1,0 +1,129 @@
+"""Finds runs by what people call them and says how they stand: asked of the host where one lives, else of the file."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from runwright.cli.hosting import host_if_any
+from runwright.cli.invocation import Invocation, find_project
+from runwright.cli.references import LAST, bounded
+from runwright.engine.errors import NotFound
+
+if TYPE_CHECKING:
+    from runwright.engine.client.client import Client
+    from runwright.engine.reading.reader import Reader
+
+#: One run's facts, as ``status RUN --json`` prints them.
+Facts: TypeAlias = Mapping[str, Any]
+
+
+class Runs(Protocol):
+    """The runs of a store."""
+
+    @property
+    def client(self) -> "Client | None":
+        """The host that is asked, where one lives; what goes through it needs no SQLAlchemy here."""
+        ...
+
+    def find(self, text: str) -> Facts:
+        """The run that somebody named; raises `NotFound` or `AmbiguousId`."""
+        ...
+
+    def facts(self, run_id: str) -> Facts:
+        """How a run stands."""
+        ...
+
+    def bindings(self, run_id: str) -> Facts:
+        """The row of a run, which says what it was started with."""
+        ...
+
+    def position(self) -> int:
+        """The position of the log's head."""
+        ...
+
+
+@contextmanager
+def runs_of(call: Invocation) -> "Iterator[Runs]":
+    """The runs, asked of whoever answers quickest."""
+    with host_if_any(call) as client:
+        if client is not None:
+            yield HostedRuns(call, client)
+            return
+    from runwright.cli.opening import reading
+
+    with reading(call) as store:
+        yield StoredRuns(call, store)
+
+
+class HostedRuns:
+    """Runs that the host is asked about; as `Runs`.
+
+    Args:
+        call: The invocation.
+        client: A connection to the host.
+    """
+
+    def __init__(self, call: Invocation, client: "Client") -> None:
+        self._call = call
+        self.client = client
+
+    def find(self, text: str) -> Facts:
+        """As `Runs.find`."""
+        found = self._last() if text == LAST else self.client.run_status(name=bounded("run", text))
+        self._call.flags.named["RUN"] = found["run_id"]
+        return found
+
+    def _last(self) -> Facts:
+        named = self._call.flags.project is not None or find_project(Path.cwd()) is not None
+        try:
+            cwd = None if named else Path.cwd()
+            return self.client.run_status(name=LAST, project=self._call.project, cwd=cwd)
+        except NotFound:
+            raise NotFound("run", f"{LAST}: none was started in this project") from None
+
+    def facts(self, run_id: str) -> Facts:
+        """As `Runs.facts`."""
+        return self.client.run_status(run_id)
+
+    def bindings(self, run_id: str) -> Facts:
+        """As `Runs.bindings`."""
+        row: Facts = self.client.projection_query("runs", where=[f"run_id={run_id}"])["items"][0]
+        return row
+
+    def position(self) -> int:
+        """As `Runs.position`."""
+        return int(self.client.log_head()["position"])
+
+
+class StoredRuns:
+    """Runs that are read from the file; as `Runs`.
+
+    Args:
+        call: The invocation.
+        store: The store.
+    """
+
+    client = None
+
+    def __init__(self, call: Invocation, store: "Reader") -> None:
+        self._call = call
+        self._store = store
+
+    def find(self, text: str) -> Facts:
+        """As `Runs.find`."""
+        from runwright.cli.references import find_run
+
+        return self.facts(find_run(self._call, self._store, text))
+
+    def facts(self, run_id: str) -> Facts:
+        """As `Runs.facts`."""
+        return self._store.status(run_id).document()
+
+    def bindings(self, run_id: str) -> Facts:
+        """As `Runs.bindings`."""
+        return self._store.query("runs", where=[f"run_id={run_id}"]).items[0]
+
+    def position(self) -> int:
+        """As `Runs.position`."""
+        return self._store.head().position
