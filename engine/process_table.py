@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -19,6 +20,7 @@ class Process:
         session: The process session that it is in.
         ended: Whether it has ended, and only nobody has fetched its end yet.
         parent: The process that it belongs to now.
+        group: The process group that it is in.
     """
 
     pid: int
@@ -26,6 +28,7 @@ class Process:
     session: int
     ended: bool
     parent: int = 0
+    group: int = 0
 
 
 def look(pid: int) -> Process | None:
@@ -37,14 +40,14 @@ def look(pid: int) -> Process | None:
             return None
         # Behind the name, which may hold anything: state, parent, group, session, …, and the start time as the 22nd.
         fields = text.rpartition(")")[2].split()
-        return Process(pid, int(fields[19]), int(fields[3]), fields[0] in "ZX", int(fields[1]))
+        return Process(pid, int(fields[19]), int(fields[3]), fields[0] in "ZX", int(fields[1]), int(fields[2]))
     import psutil  # type: ignore[import-untyped, unused-ignore]  # no types; only where /proc does not tell
 
     try:
         found = psutil.Process(pid)
         ended = found.status() == psutil.STATUS_ZOMBIE
-        session = 0 if ended else os.getsid(pid)
-        return Process(pid, int(found.create_time() * 100), session, ended, found.ppid())
+        session, group = (0, 0) if ended else (os.getsid(pid), os.getpgid(pid))
+        return Process(pid, int(found.create_time() * 100), session, ended, found.ppid(), group)
     except (psutil.Error, ProcessLookupError):
         return None
 
@@ -109,6 +112,16 @@ def send(process: Process, number: signal.Signals) -> None:
         return  # it ended by itself, which is what was wanted
     except PermissionError:
         return  # it became somebody else's; whoever waits for its end names it
+
+
+def kill_group(group: int) -> None:
+    """Kill everything in a process group at once, what is just being forked included: nobody can be too quick for it.
+
+    The group has to be known for one of somebody's own, and not to be the caller's.
+    """
+    if group > 1 and group != os.getpgrp():
+        with suppress(ProcessLookupError, PermissionError):  # it is empty, or holds what became somebody else's
+            os.killpg(group, signal.SIGKILL)
 
 
 def _send_to(process: Process, number: signal.Signals) -> None:

@@ -46,7 +46,9 @@ class Remains:
         self._orphans = orphans
         self._escaped: dict[int, Process] = {}
         #: Those whose descent was seen once: it cannot be seen any more when their parents ended.
-        self._known: dict[int, int] = {}
+        self._known: dict[int, int] = {child.pid: child.start}
+        #: The process groups that any of them was in.
+        self._groups = {child.pid}
 
     @property
     def escaped(self) -> tuple[ProcessIdentity, ...]:
@@ -56,6 +58,8 @@ class Remains:
     async def end(self, grace: float, hard: float) -> tuple[ProcessIdentity, ...]:
         """SIGTERM, the grace, SIGKILL until nothing is left; answers what could not be ended."""
         if not await self._signalled(signal.SIGTERM, grace):
+            if not self.none:
+                await asyncio.to_thread(self._kill_groups)  # nothing was seen; something may be too quick for that
             return ()
         return self._named(await self._signalled(signal.SIGKILL, hard))
 
@@ -77,7 +81,7 @@ class Remains:
         told: set[tuple[int, int]] = set()
         while left := await self.find():
             fresh = [each for each in left if (each.pid, each.start) not in told]
-            await asyncio.to_thread(_send, fresh, number)
+            await asyncio.to_thread(self._send, fresh, number)
             told |= {(each.pid, each.start) for each in fresh}
             if time.monotonic() >= until:
                 return left
@@ -88,6 +92,21 @@ class Remains:
                 await asyncio.sleep(pause)
         return []
 
+    def _send(self, processes: Iterable[Process], number: signal.Signals) -> None:
+        for each in processes:
+            process_table.send(each, number)
+            if number == signal.SIGTERM:
+                process_table.send(each, signal.SIGCONT)  # one that was stopped hears nothing else
+        if number == signal.SIGKILL:
+            self._kill_groups()
+
+    def _kill_groups(self) -> None:
+        for group in self._groups:
+            first = process_table.look(group)
+            # While a group has a member, its number is given to no other process.
+            if first is None or first.start == self._known.get(group):
+                process_table.kill_group(group)
+
     def _find(self, orphans: Iterable[ProcessIdentity]) -> list[Process]:
         table = [each for each in process_table.every() if not each.ended]
         orphaned = {(each.pid, each.start) for each in orphans}
@@ -96,6 +115,7 @@ class Remains:
             found[each.pid] = each
         for each in found.values():
             self._known[each.pid] = each.start
+            self._groups.add(each.group)
             if each.session != self._child.pid:
                 self._escaped[each.pid] = each
         return list(found.values())
@@ -116,10 +136,3 @@ class Remains:
         return tuple(
             ProcessIdentity(boot=boot, namespace=namespace, pid=each.pid, start=each.start) for each in processes
         )
-
-
-def _send(processes: Iterable[Process], number: signal.Signals) -> None:
-    for each in processes:
-        process_table.send(each, number)
-        if number == signal.SIGTERM:
-            process_table.send(each, signal.SIGCONT)  # one that was stopped hears nothing else

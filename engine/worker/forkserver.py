@@ -73,6 +73,8 @@ class ForkServer:
         self._handed: dict[int, ProcessIdentity] = {}
         #: Whose each orphan is.
         self._orphans: dict[int, int] = {}
+        #: Whether some of them ended while they were looked at: they may have left others.
+        self._passing = False
         self._wake, self._woken = os.pipe()
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ)
@@ -175,13 +177,14 @@ class ForkServer:
             if process is not None:
                 # Everything that has no other parent now was this child's: each keeps the orphans of its own.
                 self._left_of(pid)
-                alone = self._keeps and not self._orphans
+                alone = self._keeps and not self._orphans and not self._passing
                 self._say(Exited(process=process, status=os.waitstatus_to_exitcode(status), alone=alone))
 
     def _left_of(self, pid: int) -> tuple[ProcessIdentity, ...]:
         known = {child.process.pid for child in self._idle} | self._handed.keys()
         named = {orphan: identify(orphan) for orphan in process_table.children() if orphan not in known}
         living = {orphan: process for orphan, process in named.items() if process is not None}
+        self._passing = len(living) < len(named)
         self._orphans = {orphan: self._orphans.get(orphan, pid) for orphan in living}
         return tuple(process for orphan, process in living.items() if self._orphans[orphan] == pid)
 
@@ -190,10 +193,14 @@ class ForkServer:
     def _end_everything(self) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         until = time.monotonic() + _LAST_GRACE
+        groups = set(self._handed)  # each leads its session and a group
         while time.monotonic() < until:
             for each in process_table.below([os.getpid()], list(process_table.every())):
                 if not each.ended:
                     process_table.send(each, signal.SIGKILL)
+                    groups.add(each.group)
+            while groups:
+                process_table.kill_group(groups.pop())
             try:
                 while os.waitpid(-1, os.WNOHANG) != (0, 0):
                     pass

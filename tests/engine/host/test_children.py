@@ -115,6 +115,31 @@ def work(ctx):
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 """
 
+CHAIN = """
+def work(ctx):
+    here()
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            if os.fork() != 0:
+                os._exit(0)
+            Path("chain").touch()
+    while not Path("chain").exists():
+        time.sleep(0.01)
+"""
+
+
+async def test_a_chain_of_processes_too_quick_to_be_seen_ends_with_its_worker(tmp_path: Path) -> None:
+    """Each has forked the next and is gone before anybody has looked at it; together they are a group."""
+    async with fork_servers() as servers:
+        child, _ = await working(servers, tmp_path, CHAIN)
+        assert await child.end(grace=0.2)
+        async with asyncio.timeout(30):
+            (tmp_path / "chain").unlink()
+            for _ in range(50):
+                await asyncio.sleep(0.01)
+                assert not (tmp_path / "chain").exists()
+
 
 @pytest.mark.parametrize("body", [PROGRAMS, BOMB, STUBBORN], ids=["programs", "bomb", "stubborn"])
 async def test_a_worker_is_ended_with_everything_it_started(tmp_path: Path, body: str) -> None:
