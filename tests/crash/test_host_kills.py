@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from runwright.engine.client.client import Client
 from support.hosts import Hosted, hosted
 from support.sound import check_sound
@@ -86,6 +88,7 @@ class Asker(threading.Thread):
                 self.enough.wait(0.05)
 
 
+@pytest.mark.timeout(120 + 20 * KILLS)
 def test_hosts_killed_at_random_moments(tmp_path: Path) -> None:
     """Each acknowledged run completes by itself; one whose manual effect was cut short waits, and pays once."""
     moments = random.Random(7)
