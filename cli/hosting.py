@@ -46,8 +46,12 @@ def needed_host(call: Invocation) -> "Iterator[Client]":
         yield client
 
 
-def start_if_none(call: Invocation) -> bool:
+def start_if_none(call: Invocation, *, old_host_gone: bool = False) -> bool:
     """Start a host in the background where none lives, and wait until it serves; whether it was started here.
+
+    Args:
+        call: The invocation.
+        old_host_gone: Whether somebody vouches for it that nothing of an earlier one lives in another container.
 
     Raises:
         Refused: It does not serve, and why.
@@ -61,6 +65,7 @@ def start_if_none(call: Invocation) -> bool:
     command = [sys.executable, "-m", "runwright.cli.main", "host", "run"]
     command += ["--home", str(call.home), "--project", str(call.project)]
     command += ["--unsafe-filesystem"] if call.flags.unsafe_filesystem else []
+    command += ["--old-host-gone"] if old_host_gone else []
     try:
         start_host(call.home, command=command)
     except HostUnstarted as error:

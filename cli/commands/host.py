@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 _GRACE, _MARGIN = 10.0, 30.0
 
 
+#: Whoever gives it vouches for what this machine cannot see.
+_vouches = click.option(
+    "--old-host-gone",
+    is_flag=True,
+    help="You know that nothing of an earlier host lives in another container.",
+)
+
+
 @click.group("host", cls=Family)
 def command() -> None:
     """The process that drives runs: run, start, status, stop."""
@@ -30,8 +38,9 @@ def command() -> None:
 @intent("run", example="runwright host run\nrunwright host run --home /srv/runwright -v")
 @click.option("--capacity", type=click.IntRange(1, 1024), metavar="N", help="Drive at most N runs at once.")
 @click.option("--idle-exit", metavar="T", help="End after so long without anything to do; 0 for never.")
+@_vouches
 @takes_store
-def run(call: Invocation, capacity: int | None, idle_exit: str | None) -> None:
+def run(call: Invocation, capacity: int | None, idle_exit: str | None, old_host_gone: bool) -> None:
     """Be the host, in the foreground, until Ctrl-C or `host stop`.
 
     For a service manager; elsewhere `run` and `start` begin one in the background by themselves.
@@ -55,6 +64,7 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None) -> None:
         user=user_folder(),
         agents=_agents_of,
         unsafe_filesystem=call.flags.unsafe_filesystem,
+        old_host_gone=old_host_gone,
     )
     try:
         run_host(call.home, settings, ready=lambda: call.out.say("The host serves. Ctrl-C stops it."))
@@ -65,13 +75,14 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None) -> None:
 
 
 @intent("start", example="runwright host start")
+@_vouches
 @takes_store
-def start(call: Invocation) -> None:
+def start(call: Invocation, old_host_gone: bool) -> None:
     """Start the host in the background, and return when it serves.
 
     Where one lives already, nothing is done.
     """
-    begun = start_if_none(call)
+    begun = start_if_none(call, old_host_gone=old_host_gone)
     if call.out.for_machines:
         call.out.document({"action": "host start", "started": begun})
     else:

@@ -26,6 +26,7 @@ from runwright.engine.errors import WorkflowNotFound
 from runwright.engine.identity import new_id
 from runwright.engine.results import Adopted, Applied
 from runwright.engine.sources.locate import typed_reference
+from runwright.engine.texts import check_name
 from runwright.eventstore.envelope import Head
 from runwright.eventstore.values import JsonObject
 
@@ -322,6 +323,7 @@ class AsyncEngine(AsyncConversing):
             NotFound: There is no such run.
         """
         self._check_usable()
+        check_name("run_id", run_id)
         ends = None if timeout is None else self._holder.clock.monotonic() + timeout
         look = await self._rest(run_id, until, ends)
         while look is not None and look.run.continued_by is not None:

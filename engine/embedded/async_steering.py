@@ -27,6 +27,7 @@ from runwright.engine.embedded.resolving import Resolution, Resolving
 from runwright.engine.identity import new_id
 from runwright.engine.reading.reader import Reader
 from runwright.engine.results import Adopted, Applied
+from runwright.engine.texts import check_name
 from runwright.eventstore.errors import Forked, StoreClosed
 
 
@@ -180,6 +181,7 @@ class AsyncSteering(AsyncAsking):
             epoch: The epoch of the coordinator that asks; ``None`` for whoever only looks.
         """
         self._check_usable()
+        check_name("session", session)
         return await self._driving.bridge.wrap(self._holder.transitions.view(session, epoch=epoch))
 
     async def follow_up(

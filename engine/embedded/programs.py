@@ -16,6 +16,7 @@ from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import RecoveryRequired
 from runwright.engine.sources.identity import SourceSet
+from runwright.engine.texts import check_name
 from runwright.eventstore.errors import StoreClosed
 from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EFFECTS, EffectRow
@@ -56,6 +57,7 @@ class Programs:
         Raises:
             NotFound: There is no such effect.
         """
+        check_name("effect_id", effect_id)
         with moment_of(self._holder.log) as moment:
             row = moment.rows.get(EFFECTS, effect_id)
             if row is None:
@@ -68,6 +70,7 @@ class Programs:
         Raises:
             NotFound: There is no such request.
         """
+        check_name("request_id", request_id)
         with moment_of(self._holder.log) as moment:
             row = moment.rows.get(REQUESTS, request_id)
             if row is None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from runwright.engine.errors import AmbiguousId, NotFound
 from runwright.engine.reading.moment import Moment
+from runwright.engine.texts import check_name
 from runwright.projections.control.effects import EFFECTS
 from runwright.projections.control.requests import REQUESTS
 from runwright.projections.control.reservations import RESERVATIONS
@@ -50,6 +51,7 @@ def find_in_session(moment: Moment, session: str) -> str:
     Raises:
         NotFound: No run was ever started in it.
     """
+    check_name("session", session)
     holding = moment.rows.find(RESERVATIONS, session=session)
     if holding:
         return holding[0].run_id
@@ -82,6 +84,7 @@ def last_of_chain(moment: Moment, run_id: str) -> str:
 
 
 def _find(moment: Moment, projection: Projection[Any], what: str, text: str) -> str:
+    check_name(what, text)
     if moment.rows.get(projection, text) is not None:
         return text
     (key,) = projection.key_columns

@@ -7,6 +7,7 @@ from functools import cached_property
 from runwright.engine.errors import NotFound
 from runwright.engine.processes import is_alive
 from runwright.engine.reading.status import Status
+from runwright.engine.texts import check_name
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.events.host import HostStarted
 from runwright.eventstore.log import EventLog, LogReader
@@ -39,6 +40,7 @@ class Moment:
         Raises:
             NotFound: There is no such run.
         """
+        check_name("run_id", run_id)
         row = self.rows.get(RUNS, run_id)
         if row is None:
             raise NotFound("run", run_id)

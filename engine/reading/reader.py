@@ -15,6 +15,7 @@ from runwright.engine.reading.pages import RowsPage, RunsPage
 from runwright.engine.reading.requests import Request, read_requests
 from runwright.engine.reading.status import Status
 from runwright.engine.reading.values import Stored, effect_values, node_output, read_sources, run_output
+from runwright.engine.texts import check_name
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.follow import Subscription
 from runwright.eventstore.log import LogReader
@@ -232,6 +233,7 @@ class Reader:
         Raises:
             NotFound: There is no such effect.
         """
+        check_name("effect_id", effect_id)
         with moment_of(self.log) as moment:
             row = moment.rows.get(EFFECTS, effect_id)
             if row is None:
@@ -267,6 +269,8 @@ class Reader:
             after: Only events after this position.
             limit: How many at most.
         """
+        if run_id is not None:
+            check_name("run_id", run_id)
         streams = None if run_id is None else {f"run/{run_id}"}
         left = limit
         for recorded in self.log.read_all(after, streams=streams, limit=None if types else limit):
@@ -318,6 +322,7 @@ class Reader:
             RunUnknown: There is no such run, or not yet at that position.
             PositionUnknown: The log does not reach so far.
         """
+        check_name("run_id", run_id)
         position = at if step is None else self._end_of_step(run_id, step)
         from runwright.projections.replay import replay_document, replay_run
 

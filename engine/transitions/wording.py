@@ -6,6 +6,7 @@ from typing import Any
 from attrs import fields
 
 from runwright.engine.results import Conflict
+from runwright.engine.texts import text_problem
 
 
 def check_texts(*commands: Any) -> Conflict | None:
@@ -16,21 +17,10 @@ def check_texts(*commands: Any) -> Conflict | None:
     """
     for command in commands:
         for name, optional in _texts(command.__class__):
-            problem = _problem(getattr(command, name), optional)
+            value = getattr(command, name)
+            problem = None if value is None and optional else text_problem(value)
             if problem is not None:
                 return Conflict("input_invalid", {"path": name, "problem": problem})
-    return None
-
-
-def _problem(value: object, optional: bool) -> str | None:
-    if value is None and optional:
-        return None
-    if not isinstance(value, str):
-        return f"is {type(value).__name__}, and has to be a text"
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return "holds half of a character pair, which no text has"
     return None
 
 

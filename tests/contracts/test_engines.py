@@ -223,6 +223,24 @@ async def test_commands_about_nothing(kind: str, tmp_path: Path) -> None:
             await engine.resolve("0" * 64, "not_done", reason="?")
 
 
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        *((each, "run_id") for each in ("status", "wait", "output", "requests", "effects", "resume", "restart")),
+        *((each, "run_id") for each in ("replay", "events", "pause", "cancel")),
+        *((each, "session") for each in ("session_status", "session_view")),
+    ],
+)
+async def test_what_names_something_is_a_text(kind: str, tmp_path: Path, question: str, name: str) -> None:
+    """A list or a number in its place is refused by name, and the store stays usable."""
+    async with opened(kind, tmp_path) as engine:
+        for value in (["run"], 7, {"run": 1}):
+            with pytest.raises(ConflictError, match=f"{name} is {type(value).__name__}, and has to be a text") as info:
+                await getattr(engine, question)(value)
+            assert info.value.code == "input_invalid"
+        assert await engine.requests() == []
+
+
 async def test_wait_answers_after_its_timeout(kind: str, tmp_path: Path) -> None:
     """A wait that takes too long answers the present status, and the run goes on."""
     gate = Gate()
