@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -13,8 +14,9 @@ from runwright.eventstore.home import Home
 
 #: Bytes of ``store.id`` that are looked at.
 _LONGEST: Final = 4096
-#: Seconds that a socket may take to be connected.
+#: Seconds that a socket may take to be connected, and between two tries while too many wait before its host.
 _PATIENCE: Final = 5.0
+_PAUSE: Final = 0.02
 
 
 def place_of(home: Path) -> Path | None:
@@ -52,16 +54,27 @@ def reach(path: Path) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(_PATIENCE)
-        connection.connect(str(path))
+        _connect(connection, path)
         uid = peer_uid(connection)
     except OSError:
-        # Nothing there, left behind by a host that died, or too many wait: in each case nobody answers.
+        # Nothing there, left behind by a host that died, or too many wait all the time: in each case nobody answers.
         connection.close()
         return None
     if not is_ours(uid):
         connection.close()
         raise PeerRefused
     return connection
+
+
+def _connect(connection: socket.socket, path: Path) -> None:
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return connection.connect(str(path))
+        except BlockingIOError:  # a host lives, and many ask in one moment
+            if time.monotonic() >= until:
+                raise
+        time.sleep(_PAUSE)
 
 
 def _log_id(path: Path) -> str | None:
