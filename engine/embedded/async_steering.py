@@ -94,7 +94,8 @@ class AsyncSteering(AsyncAsking):
         """
         self._check_open()
         run = self._programs.run(run_id)
-        if run.finished_at is not None or (run.started_at is None and self._driving.taken(run_id)):
+        under_way = run.started_at is None and self._driving.driving(run_id)
+        if run.finished_at is not None or under_way:
             return await self._steer(run_id, ResumeRun(run_id=run_id, expected=expected), caller)
         self._launcher.provide(run_id, provisions)
         program = await self._programs.of(run)

@@ -1,0 +1,120 @@
+"""Where a host runs a workflow's code: the interpreter that the settings name, and the variables that they hand on."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import runwright
+from support.command_line import CommandLine
+
+WORKFLOW = """\
+import os
+import sys
+
+from runwright import Context, Workflow
+
+where = Workflow("where")
+
+
+@where.compute
+def look(ctx: Context) -> dict[str, str]:
+    return {"python": sys.prefix, "token": os.environ.get("TOKEN", "-"), "other": os.environ.get("OTHER", "-")}
+
+
+@where.checkpoint(summary="Go on?", returns=bool)
+def ask(ctx: Context) -> str:
+    return "so far"
+
+
+@where.compute
+def look_again(ctx: Context) -> dict[str, str]:
+    return look.declaration.function(ctx)
+
+
+where.entry(look)
+where.then(look, ask)
+where.then(ask, look_again)
+"""
+
+
+@pytest.fixture
+def hosted(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> Iterator[CommandLine]:
+    """A command line with the workflow, two variables, and a host that knows neither."""
+    monkeypatch.setenv("RUNWRIGHT_IDLE_EXIT", "60")
+    for name in ("TOKEN", "OTHER"):
+        monkeypatch.delenv(name, raising=False)
+    (cli.project / "where.py").write_text(WORKFLOW)
+    cli("host", "start")
+    monkeypatch.setenv("TOKEN", "secret-1")
+    monkeypatch.setenv("OTHER", "secret-2")
+    return cli
+
+
+def environment(folder: Path) -> Path:
+    """A virtual environment without pip that sees this runwright, and what that needs."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    roots = [str(Path(runwright.__file__).parent.parent), sysconfig.get_path("purelib")]
+    (folder / "lib" / version / "site-packages" / "here.pth").write_text("\n".join(roots) + "\n")
+    return folder
+
+
+def test_an_environment_of_the_projects_own_runs_its_code(hosted: CommandLine) -> None:
+    """Found beside the project, or named by the setting; one that is not there refuses the start without a trace."""
+    made = environment(hosted.project / ".venv")
+    hosted("run", "where.py", code=5)
+    assert hosted("output", "@last", "look", "--json").document["python"] == str(made)
+    other = environment(hosted.project / "env")
+    hosted("config", "python", "env/bin/python")
+    hosted("run", "where.py", code=5)
+    assert hosted("output", "@last", "look", "--json").document["python"] == str(other)
+    hosted("config", "python", "nowhere/bin/python")
+    refused = hosted("start", "where.py", "--json", code=2).document["error"]
+    assert refused["code"] == "interpreter_unusable"
+    assert len(hosted("runs", "--json").document["items"]) == 2
+
+
+def test_named_variables_are_handed_on_and_no_others(hosted: CommandLine) -> None:
+    """Their values stand neither in the log nor anywhere else in the state directory."""
+    hosted("config", "pass_env", "TOKEN")
+    hosted("run", "where.py", code=5)
+    assert hosted("output", "@last", "look", "--json").document == {
+        "python": sys.prefix, "token": "secret-1", "other": "-",
+    }  # fmt: skip
+    exported = hosted("log", "export").out
+    assert "TOKEN" in exported
+    assert "secret-1" not in exported
+
+
+def test_what_a_host_has_lost_is_handed_over_again(hosted: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By an answer, by a restart and by a resume, each from its own environment; without it a run keeps its place."""
+    hosted("config", "pass_env", "TOKEN")
+    hosted("run", "where.py", code=5)
+    anew(hosted, monkeypatch)
+    monkeypatch.setenv("TOKEN", "secret-3")
+    hosted("answer", "@last", "true")
+    hosted("wait", "@last")
+    assert hosted("output", "@last", "--json").document["token"] == "secret-3"
+    monkeypatch.setenv("TOKEN", "secret-4")
+    run_id = hosted("restart", "@last").out.strip()
+    hosted("wait", run_id, "--until", "waiting")
+    assert hosted("output", run_id, "look", "--json").document["token"] == "secret-4"
+    anew(hosted, monkeypatch)
+    hosted("answer", run_id, "true")
+    last = hosted.run_id()
+    assert hosted("status", last, "--json").document["status"] == "queued"
+    monkeypatch.setenv("TOKEN", "secret-5")
+    assert hosted("resume", last, "--json").document["output"]["token"] == "secret-5"
+
+
+def anew(hosted: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start another host that knows the variable no more."""
+    hosted("host", "stop")
+    monkeypatch.delenv("TOKEN")
+    assert "TOKEN" not in os.environ
+    hosted("host", "start")
