@@ -38,7 +38,10 @@ def command(call: Invocation, run: str, node: str | None, values: bool) -> None:
                 call.out.document(document)
             else:
                 own = [each for each in store.effects(run_id) if each.path == node]
-                call.out.show(*visits_screen(document, now, own, word=shown_word(store.status(run_id))))
+                asked = store.query("requests", where=[f"run_id={run_id}", f"path={node}", "state=accepted"]).items
+                answered = {int(str(each["visit"])): str(each["source"]) for each in asked}
+                word = shown_word(store.status(run_id))
+                call.out.show(*visits_screen(document, now, own, word=word, answered=answered))
             return
         _show_run(call, store, run_id, now)
 

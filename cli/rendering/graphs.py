@@ -9,6 +9,7 @@ from rich.text import Text
 from runwright.cli.rendering.elision import Stretch, by_importance, elide
 from runwright.cli.rendering.marks import QUIET, sign, style_of
 from runwright.cli.rendering.pictures import RunPicture, Standing
+from runwright.cli.rendering.reasons import answered_words
 from runwright.cli.rendering.shapes import Place
 from runwright.cli.rendering.standings import focus_of, rank_of, stretch_line
 from runwright.cli.rendering.text import clean
@@ -74,6 +75,8 @@ def _node(standing: Standing) -> Text:
     text = Text(words, style=style_of(standing.state))
     if visit.code:
         text.append(f" ({visit.code})")
+    if answered := answered_words(standing.answered_by):
+        text.append(f"  {answered}", style=QUIET)
     if visit.visits > 1:
         text.append(f"  {visit.visits} visits", style=QUIET)
     if visit.attempt > 1:

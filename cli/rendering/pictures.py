@@ -15,6 +15,7 @@ from runwright.cli.rendering.under_way import OVERALL, UnderWay, declared_delay,
 from runwright.engine.reading.status import Status
 from runwright.eventstore.values import JsonObject
 from runwright.projections.control.mounts import MOUNTS, MountRow
+from runwright.projections.control.requests import REQUESTS
 from runwright.projections.control.visits import VISITS, VisitRow
 from runwright.projections.views.run_view import RunView, node_state
 
@@ -38,6 +39,7 @@ class Standing:
         current: Whether the run is there.
         visit: The facts of a node that was visited.
         entered: The facts of a mount that was entered.
+        answered_by: Who answered its last question: ``agent``, ``person`` or ``policy``.
     """
 
     place: Place
@@ -45,6 +47,7 @@ class Standing:
     current: bool = False
     visit: VisitRow | None = None
     entered: MountRow | None = None
+    answered_by: str | None = None
 
 
 class RunPicture:
@@ -135,7 +138,13 @@ class RunPicture:
             return Standing(place=place, state=state, current=mount.inside, entered=mount)
         visit = rows.get(VISITS, self.run_id, place.path)
         current = visit is not None and visit.open and not self.status.ended
-        return Standing(place=place, state=node_state(visit, word), current=current, visit=visit)
+        state, source = node_state(visit, word), None if visit is None else self._answered_by(visit)
+        return Standing(place=place, state=state, current=current, visit=visit, answered_by=source)
+
+    def _answered_by(self, visit: VisitRow) -> str | None:
+        """Who answered the question of a visit that is over."""
+        asked = self._view.rows.find(REQUESTS, path=visit.path, visit=visit.visits, state="accepted")
+        return asked[-1].source if asked else None
 
     def _changed(self) -> None:
         self.drawn += 1

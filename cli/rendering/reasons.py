@@ -1,13 +1,13 @@
 """Why a run stands still, in sentences for people; machines read the codes (page 05, "park reasons")."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from runwright.cli.rendering.text import ago, local_time, plural
 
 if TYPE_CHECKING:
-    from runwright.engine.reading.status import Status
+    from runwright.engine.reading.status import OpenRequest, Status
 
 #: Reasons that go on by themselves while a process drives the run.
 GOES_ON: Final = frozenset({"worker_crashed", "host_stopped", "orphaned"})
@@ -78,7 +78,7 @@ def why(status: "Status", now: int) -> str:
         due = round(status.resting_until.timestamp() * 1_000_000)
         return f"it waits until {local_time(due, now)} ({ago(due, now)})"
     if status.requests:
-        return f"it waits for {plural(len(status.requests), 'answer')}"
+        return _asked_words(status.requests, now)
     if status.reason is not None:
         sentence = SENTENCES.get(status.reason.code, status.reason.code)
         detail = status.reason.detail if status.reason.code not in _LINES_SAY_MORE else None
@@ -88,3 +88,20 @@ def why(status: "Status", now: int) -> str:
     if status.queue_state == "parked" and status.status == "queued":
         return "what it stopped for is settled; it can go on"
     return ""
+
+
+def answered_words(source: str | None) -> str:
+    """Who answered, where that was no executor: a person, or the policy of a deadline."""
+    return {"person": "by a person", "policy": "by policy"}.get(source or "", "")
+
+
+def _asked_words(requests: "Sequence[OpenRequest]", now: int) -> str:
+    """What is waited for: of one question its kind, its node and until when, of several how many."""
+    if len(requests) != 1:
+        return f"it waits for {plural(len(requests), 'answer')}"
+    (request,) = requests
+    what = {"decision": "a decision", "assistant": "what its session says"}.get(request.kind, "an answer")
+    if request.deadline is None:
+        return f"it waits for {what} at {request.node}"
+    due = round(request.deadline.timestamp() * 1_000_000)
+    return f"it waits for {what} at {request.node} until {local_time(due, now)} ({ago(due, now)})"

@@ -8,6 +8,7 @@ from rich.text import Text
 from runwright.cli.rendering.elision import Stretch, by_importance, elide
 from runwright.cli.rendering.marks import QUIET, sign, style_of
 from runwright.cli.rendering.pictures import RunPicture, Standing
+from runwright.cli.rendering.reasons import answered_words
 from runwright.cli.rendering.text import clean, plural, span
 
 _BAD = frozenset({"failed", "timed_out", "cancelled", "ambiguous"})
@@ -150,6 +151,8 @@ def _facts(picture: RunPicture, standing: Standing, now: int) -> list[tuple[str,
         facts.append((waits, style_of("waiting")))
     elif standing.current and at.update and at.node == standing.place.path:
         facts.append((at.update, ""))
+    if words := answered_words(standing.answered_by):
+        facts.append((words, QUIET))
     if visit.visits > 1:
         facts.append((f"visit {visit.visits:,}" if visit.open else f"{visit.visits:,} visits", QUIET))
     if visit.attempt > 1:

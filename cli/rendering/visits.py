@@ -1,7 +1,8 @@
 """One node's visits, attempts and errors as people see them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from rich.console import RenderableType
@@ -9,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark
+from runwright.cli.rendering.reasons import answered_words
 from runwright.cli.rendering.run_lines import SHORT
 from runwright.cli.rendering.text import clean, local_time, span
 from runwright.cli.rendering.timelines import microseconds
@@ -19,7 +21,12 @@ if TYPE_CHECKING:
 
 
 def visits_screen(
-    document: JsonObject, now: int, effects: "Sequence[Effect]" = (), *, word: str = "running"
+    document: JsonObject,
+    now: int,
+    effects: "Sequence[Effect]" = (),
+    *,
+    word: str = "running",
+    answered: "Mapping[int, str]" = MappingProxyType({}),
 ) -> list[RenderableType]:
     """Every attempt on a line, its error below it, and its values where they were asked for.
 
@@ -28,6 +35,7 @@ def visits_screen(
         now: UTC in microseconds.
         effects: The node's effects: how often each was applied stands below its visit.
         word: What the run is shown as; an attempt that is open is the same.
+        answered: Who answered the question of a visit.
     """
     parts: list[RenderableType] = [
         Text.assemble(
@@ -40,6 +48,8 @@ def visits_screen(
             parts += [_block(name, attempt[name]) for name in ("error", "output") if attempt.get(name) is not None]
             for update in cast("list[JsonObject]", attempt.get("updates", [])):
                 parts.append(_block(f"update {update['key']}", update["update"]))
+        if words := answered_words(answered.get(cast(int, visit["visit"]))):
+            parts.append(Text(f"      answered {words}", style=QUIET))
         parts += [_effect(each) for each in effects if each.visit == visit["visit"]]
     return parts
 

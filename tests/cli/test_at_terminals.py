@@ -127,6 +127,11 @@ def test_whoever_is_too_late_is_told_that_it_was_policy(desk: Desk) -> None:
     assert "settled already" in " ".join(at.end(3).split())
     late = desk.project.run("answer", request, "approve", code=3).stderr
     assert "the choice that the workflow makes when nobody answered in time" in " ".join(late.split())
+    desk.project.run("wait", "@last")
+    assert "answered by policy" in desk.project.run("show", "@last", "decide").stdout
+    graph = desk.project.run("show", "@last").stdout
+    assert "review  agent  begins here  by a person" in graph
+    assert "decide  decision  by policy" in graph
 
 
 def test_the_engine_in_this_process_asks_at_the_terminal_too(desk: Desk) -> None:
@@ -157,3 +162,5 @@ def test_a_pager_gets_no_question(cli: CommandLine) -> None:
     for words in ("Merge \\x1b[31mthis?", "approve  Merge it", "takes a text: Why?", "then policy decides: reject"):
         assert words in shown
     assert "\x1b" not in shown
+    for where in (("status",), ("status", "@last")):
+        assert "it waits for a decision at decide until" in cli(*where).out
