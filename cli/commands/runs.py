@@ -95,7 +95,7 @@ def _follow(
         while True:
             page = store.runs(statuses=statuses, workflow=workflow, since=begin, limit=limit)
             for each in reversed(page.items):
-                state = f"{each.status} {each.node} {each.visit}"
+                state = f"{each.status} {each.reason} {each.node} {each.visit}"
                 if seen.get(each.run_id) == state:
                     continue
                 seen[each.run_id] = state

@@ -40,6 +40,7 @@ def command(call: Invocation, run: str | None) -> int:
 def _one(call: Invocation, store: "Reader", run: str) -> int:
     from runwright.cli.following import follow, told
     from runwright.cli.references import find_run
+    from runwright.cli.rendering.statuses import entry
     from runwright.cli.showing import screen
 
     run_id = store.last_of_chain(find_run(call, store, run))
@@ -47,9 +48,14 @@ def _one(call: Invocation, store: "Reader", run: str) -> int:
     seen: list[Status] = []
 
     def look(found: "list[Status]") -> bool:
-        if call.out.as_lines and found != seen:
-            seen[:] = found
-            call.out.lines([found[0].document()])
+        status, before = found[0], seen[0] if seen else None
+        seen[:] = found
+        if call.out.as_lines:
+            if status != before:
+                call.out.lines([status.document()])
+        elif not call.out.at_terminal and status.reason not in (None, before and before.reason):
+            # A screen shows why a run stands still; where there is none it is said, and what to type.
+            call.out.say(*entry(status, time.time_ns() // 1000))
         return True
 
     with told(call, store.log, after) as news, screen(call, store, [run_id], after) as feeder:
@@ -84,7 +90,7 @@ def _as_lines(call: Invocation, store: "Reader", news: "Told") -> None:
     while True:
         live = store.runs(statuses=_LIVE, limit=_MOST).items
         for each in [*reversed(live), *(store.status(gone) for gone in seen.keys() - {each.run_id for each in live})]:
-            state = f"{each.status} {each.node} {each.visit}"
+            state = f"{each.status} {each.reason} {each.node} {each.visit}"
             if seen.get(each.run_id) == state:
                 continue
             seen[each.run_id] = state

@@ -27,11 +27,18 @@ def line_of(facts: Mapping[str, Any], now: int, *, word: str | None = None) -> T
         (short_id(facts["run_id"]), "bold"),
         "  ",
         mark(word or facts["status"]),
+        (f" ({code})" if (code := reason_of(facts)) else "", QUIET),
         "  ",
         clean(facts["workflow"]),
         (f"  {clean(place_of(node, facts['visit'], facts['attempt']))}" if node else "", ""),
         (f"  {span_of(started, finished, now)}", QUIET),
     )
+
+
+def reason_of(facts: Mapping[str, Any]) -> str:
+    """The code of why a run stands still, where its status says less."""
+    reason, ended = facts["reason"], facts["finished_at"] is not None
+    return "" if ended or reason is None or reason["code"] == facts["status"] else str(reason["code"])
 
 
 def short_id(run_id: str) -> str:

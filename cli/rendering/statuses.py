@@ -12,7 +12,7 @@ from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark, style_of
 from runwright.cli.rendering.reasons import is_interrupted, shown_word, why
-from runwright.cli.rendering.run_lines import line_of, place_of, short_id, span_of, us
+from runwright.cli.rendering.run_lines import line_of, place_of, reason_of, short_id, span_of, us
 from runwright.cli.rendering.tables import plain_table
 from runwright.cli.rendering.text import ago, clean, one_line, plural, span
 
@@ -44,7 +44,7 @@ def runs_table(statuses: Iterable["Status"], now: int) -> Table:
         (
             Text(short_id(each.run_id), style="bold"),
             each.workflow,
-            mark(shown_word(each)),
+            _standing(each, before="\n  "),
             where(each),
             ago(us(each.created_at), now),
             took(each, now),
@@ -55,6 +55,12 @@ def runs_table(statuses: Iterable["Status"], now: int) -> Table:
     return plain_table(headings, rows, whole=("run", "status", "queued", "took"), right=("took",))
 
 
+def _standing(status: "Status", before: str = " ") -> Text:
+    """A run's status, and the code of why it stands still behind it."""
+    code = reason_of(status.document())
+    return Text.assemble(mark(shown_word(status)), (f"{before}({code})" if code else "", QUIET))
+
+
 def runs_line(status: "Status", now: int) -> Text:
     """One run on one line, for a list that goes on."""
     return line_of(status.document(), now, word=shown_word(status))
@@ -62,9 +68,7 @@ def runs_line(status: "Status", now: int) -> Text:
 
 def run_facts(status: "Status", now: int) -> list[RenderableType]:
     """One run's facts: a heading, a few lines, and what to type next."""
-    heading = Text.assemble(
-        mark(shown_word(status)), "  ", (clean(status.workflow), "bold"), "  ", (status.run_id, QUIET)
-    )
+    heading = Text.assemble(_standing(status), "  ", (clean(status.workflow), "bold"), "  ", (status.run_id, QUIET))
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style=QUIET, no_wrap=True)
     facts.add_column(overflow="fold")
@@ -134,7 +138,7 @@ def overview(statuses: Sequence["Status"], now: int, *, ended: Sequence["Status"
         for number, each in enumerate(groups.get(title, ())):
             if number == 0:
                 parts.append(Text(title, style="bold"))
-            parts.extend(_entry(each, now))
+            parts.extend(entry(each, now))
     if not parts:
         parts.append(Text("Nothing runs."))
     if ended:
@@ -158,7 +162,8 @@ def group_of(status: "Status") -> str:
     return "Stuck"
 
 
-def _entry(status: "Status", now: int) -> list[RenderableType]:
+def entry(status: "Status", now: int) -> list[RenderableType]:
+    """One live run on a line, why it stands still, and what to type."""
     parts: list[RenderableType] = [_line(status, us(status.created_at), now)]
     if reason := why(status, now):
         parts.append(Padding(Text(one_line(reason, 300), style=style_of(shown_word(status))), (0, 0, 0, 4)))
@@ -169,7 +174,7 @@ def _line(status: "Status", at: int, now: int) -> Text:
     """One run of the overview on one line."""
     return Text.assemble(
         "  ",
-        mark(shown_word(status)),
+        _standing(status),
         "  ",
         (short_id(status.run_id), "bold"),
         "  ",

@@ -287,3 +287,28 @@ def test_the_host_knows_runs_by_the_names_that_people_use(hosted: CommandLine, t
         "none was started in this project"
         in hosted("pause", "@last", "--project", str(tmp_path / "elsewhere"), code=2).err
     )
+
+
+def test_every_look_at_a_stuck_run_shows_the_same_reason(project: Project) -> None:
+    """A run whose node kills its worker: `status`, `runs` and `watch` say why it is stuck, and what to type."""
+    shutil.copy(FLOWS / "deadly.py", project.folder)
+    run_id = project.run("start", "deadly.py").stdout.strip()
+    project.run("wait", run_id, "--until", "waiting")
+    reason = json.loads(project.run("status", run_id, "--json").stdout)["reason"]["code"]
+    assert reason == "worker_no_progress"
+    for look in (("status",), ("status", run_id), ("runs",)):
+        assert reason in project.run(*look).stdout
+    watching = project.begin("watch", run_id)
+    assert watching.stderr is not None
+    said = ""
+    while f"runwright resume {run_id}" not in said:
+        said += watching.stderr.readline()
+    assert reason in said
+    overview = project.begin("watch")
+    assert overview.stdout is not None
+    assert reason in overview.stdout.readline()
+    project.run("cancel", run_id)
+    assert watching.communicate(timeout=LIMIT)
+    assert watching.returncode == 1
+    overview.send_signal(signal.SIGINT)
+    overview.communicate(timeout=LIMIT)
