@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,7 +42,7 @@ where.then(ask, look_again)
 
 
 @pytest.fixture
-def hosted(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> Iterator[CommandLine]:
+def hosted(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """A command line with the workflow, two variables, and a host that knows neither."""
     monkeypatch.setenv("RUNWRIGHT_IDLE_EXIT", "60")
     for name in ("TOKEN", "OTHER"):
