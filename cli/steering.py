@@ -31,9 +31,10 @@ def steer(call: Invocation, action: str, runs: Sequence[str], ask: Callable[[Cha
         if any(isinstance(each, str) for each in named):
             with changing(call, known.client) as changes:
                 answers = [_one(call, known, found, lambda run_id: ask(changes, run_id), action) for found in named]
+                position = known.position()  # before the store is given back, which is an event of its own
         else:
             answers = [_one(call, known, found, _nobody, action) for found in named]
-        position = known.position() if call.out.for_machines else 0
+            position = known.position()
     documents = [document for document, _ in answers]
     if call.out.as_json and len(runs) == 1:
         call.out.document(documents[0])
