@@ -132,6 +132,8 @@ def follow(
             found, asked = _standing(store, run_ids), time.monotonic()
             if feeder is not None:
                 feeder.progress.set_held(all(each.driven for each in found))
+    if feeder is not None:
+        feeder.catch_up()
     return found
 
 

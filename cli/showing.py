@@ -111,6 +111,13 @@ class Feeder:
         for recorded in self._store.log.read_all(0, types=types, streams=streams, upto=upto) if upto else ():
             self._streams[recorded.stream] = recorded.version
             self.progress.recall(recorded)
+        self.progress.position = upto
+
+    def catch_up(self) -> None:
+        """Take what was committed and not told yet: a run is seen to have ended before its last events come."""
+        while missed := list(self._store.log.read_all(self.progress.position, streams=set(self._streams))):
+            for recorded in missed:
+                self.take(recorded)
 
     def feed(self, told: Told) -> None:
         """Hand on what comes, until it is closed."""

@@ -7,6 +7,10 @@ import pytest
 
 from runwright.cli.answers import read_answer
 from runwright.cli.failures import Refused
+from runwright.cli.following import follow
+from runwright.cli.invocation import Flags, Invocation
+from runwright.cli.showing import screen
+from runwright.engine.reading.reader import Reader
 from support.command_line import CommandLine
 from support.golden import check
 
@@ -153,3 +157,26 @@ def test_what_is_no_json_is_refused_where_no_text_may_stand() -> None:
         read_answer("secret", {"type": "integer"})
     assert refused.value.failure.code == "input_invalid"
     assert "secret" not in refused.value.failure.message
+
+
+class _Silent:
+    """News that never come."""
+
+    def next(self, timeout: float | None = None) -> None:
+        """Nothing, at once."""
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def test_nothing_of_an_ended_run_is_missing_on_its_screen(review: CommandLine) -> None:
+    """A run is seen to have ended before anybody told of its last events: they are shown all the same."""
+    review("run", "--inline", "review.py", code=5)
+    with Reader.open(review.home) as store:
+        run_id = review.run_id()
+        call = Invocation(Flags(home=str(review.home)))
+        (before,) = (each.position for each in store.events(run_id, types=["run.started"]))
+        with screen(call, store, [run_id], before) as feeder:
+            assert feeder is not None
+            follow(store, [run_id], _Silent(), feeder, rests=lambda _: True)
+            assert feeder.progress.position == max(each.position for each in store.events(run_id))

@@ -94,7 +94,7 @@ def test_waiting_for_what_nothing_drives_says_what_to_type(cli: CommandLine) -> 
     """Once for each run, with the line to type on its own; a run that ended is waited for in silence."""
     first, second = (cli.queue("sample", "greet") for _ in range(2))
     ended = cli("run", "--inline", "sample", "greet", "--json").document["run_id"]
-    lines = cli("wait", ended, first, second, "--timeout", "0.3", code=5).err.splitlines()
+    lines = cli("wait", ended, first, second, "--timeout", "2", code=5).err.splitlines()
     assert lines == [
         f"Nothing drives run {first} now. In another terminal:",
         f"    runwright resume {first}",
@@ -102,7 +102,7 @@ def test_waiting_for_what_nothing_drives_says_what_to_type(cli: CommandLine) -> 
         f"    runwright resume {second}",
     ]
     cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", code=5)
-    unsure = cli("wait", "@last", "--timeout", "0.1", code=5).err
+    unsure = cli("wait", "@last", "--timeout", "2", code=5).err
     assert "runwright resolve" in unsure
     assert cli("wait", ended, "-q").err == ""
 

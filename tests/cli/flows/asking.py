@@ -61,4 +61,4 @@ def over(title: str, deadline: timedelta) -> Workflow[Ask]:
 
 
 asking = over("asking", hours(1))
-hasty = over("hasty", seconds(3))
+hasty = over("hasty", seconds(12))
