@@ -47,7 +47,10 @@ def run(arguments: Sequence[str]) -> int:
             import traceback
 
             traceback.print_exception(error, file=sys.stderr)
-        out.fail(failure)
+        if failure.code == "interrupted" and not out.for_machines:
+            out.say(f"Interrupted. {failure.hint}")  # somebody left, which is no error
+        else:
+            out.fail(failure)
         return failure.exit_code
 
 
@@ -62,6 +65,13 @@ def _failure(error: BaseException, names: Mapping[str, str]) -> Failure:
     failure = failure_of(error, names)
     if failure is not None:
         return failure
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        return Failure(
+            code="file_unreadable",
+            message="The current folder is not there any more.",
+            hint="Change into another one, and repeat the command.",
+            exit_code=USAGE,
+        )
     if isinstance(error, OSError) and error.strerror:
         name = f"{error.filename}" if isinstance(error.filename, str) else "A file or folder"
         return Failure(

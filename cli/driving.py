@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from attrs import field, frozen
 
 from runwright.cli.failures import INTERRUPTED
-from runwright.cli.hosting import held_by_program
+from runwright.cli.hosting import held_elsewhere
 from runwright.cli.inline_questions import InlineQuestions
 from runwright.cli.interview import asking_terminal
 from runwright.cli.invocation import Invocation, user_folder
@@ -67,7 +67,7 @@ def drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, *, time
         with asyncio.Runner(loop_factory=new_loop) as runner:
             return runner.run(_drive(call, agents, begin, timeout))
     except StoreInUse as error:
-        raise held_by_program(error.message) from None
+        raise held_elsewhere(call, error.message) from None
 
 
 def leave(call: Invocation, code: int = INTERRUPTED) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from runwright.cli.agent_specs import build_agents
 from runwright.cli.changes import Change, Erased, Outcome, Remade
 from runwright.cli.hosted_changes import change_of
-from runwright.cli.hosting import held_by_program
+from runwright.cli.hosting import held_elsewhere
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.rendering.counting import counted
 from runwright.eventstore.values import Json
@@ -38,7 +38,7 @@ def held_changes(call: Invocation) -> Iterator["HeldChanges"]:
         try:
             yield HeldChanges(call, stack)
         except StoreInUse as error:
-            raise held_by_program(error.message) from None
+            raise held_elsewhere(call, error.message) from None
 
 
 class HeldChanges:

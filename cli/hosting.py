@@ -70,7 +70,7 @@ def start_if_none(call: Invocation, *, old_host_gone: bool = False) -> bool:
         start_host(call.home, command=command)
     except HostUnstarted as error:
         if error.code == "store_in_use":
-            raise held_by_program(error.message) from None
+            raise held_elsewhere(call, error.message) from None
         raise
     return True
 
@@ -84,14 +84,13 @@ def _check_store(call: Invocation) -> None:
         Reader.open(call.home).close()
 
 
-def held_by_program(message: str) -> Refused:
-    """Somebody holds the store and serves nobody: what can be done about it."""
-    return Refused(
-        Failure(
-            code="store_in_use",
-            message=message,
-            hint="That process drives its runs itself and serves no other command. Press Ctrl-C there to pause at the "
-            "next step, wait with `runwright wait RUN`, or use another --home.",
-            exit_code=UNAVAILABLE,
-        )
+def held_elsewhere(call: Invocation, message: str) -> Refused:
+    """Somebody else holds the store, a host or a program that serves nobody: what can be done about it."""
+    hint = (
+        "A host holds it, and carries out what other commands ask of it. Leave --inline out, or stop it first: "
+        "`runwright host stop`."
+        if host_lives(call)
+        else "That process drives its runs itself and serves no other command. Press Ctrl-C there to pause at the "
+        "next step, wait with `runwright wait RUN`, or use another --home."
     )
+    return Refused(Failure(code="store_in_use", message=message, hint=hint, exit_code=UNAVAILABLE))

@@ -86,13 +86,11 @@ def _one(
 
 
 def _say(call: Invocation, action: str, change: Change, facts: Facts) -> None:
-    from rich.text import Text
-
     from runwright.cli.rendering.run_lines import line_of
+    from runwright.cli.rendering.statuses import next_lines
 
     line = line_of(facts, time.time_ns() // 1000)
     if change.result == "adopted":
         line.append(f"  ({action}: it was so already)")
     call.out.show(line)
-    for each in facts["next"][:1]:
-        call.out.say(Text(f"    {each}", no_wrap=True, overflow="ignore"))
+    call.out.say(*next_lines(facts["next"][:1]))

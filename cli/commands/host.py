@@ -46,7 +46,7 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None, old_host_
     For a service manager; elsewhere `run` and `start` begin one in the background by themselves.
     """
     from runwright.cli.durations import parse_duration
-    from runwright.cli.hosting import held_by_program
+    from runwright.cli.hosting import held_elsewhere
     from runwright.engine.host.host import run_host
     from runwright.engine.host.readiness import VARIABLE
     from runwright.engine.host.settings import HostSettings, default_capacity
@@ -71,7 +71,7 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None, old_host_
     except StoreInUse as error:
         if host_lives(call):
             raise _lives_already() from None
-        raise held_by_program(error.message) from None
+        raise held_elsewhere(call, error.message) from None
 
 
 @intent("start", example="runwright host start")

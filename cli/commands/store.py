@@ -85,7 +85,7 @@ def adopt(call: Invocation) -> None:
 
     Do it only where the store that it came from does not go on: otherwise both would carry out its effects.
     """
-    from runwright.cli.hosting import held_by_program
+    from runwright.cli.hosting import held_elsewhere
     from runwright.engine.embedded.adopting import adopt_store
     from runwright.eventstore.errors import StoreInUse
     from runwright.eventstore.verdict import format_head
@@ -95,7 +95,7 @@ def adopt(call: Invocation) -> None:
             call.home, by="client:cli", actor="client:cli", unsafe_filesystem=call.flags.unsafe_filesystem
         )
     except StoreInUse as error:
-        raise held_by_program(error.message) from None
+        raise held_elsewhere(call, error.message) from None
     if call.out.for_machines:
         call.out.document({"adopted": head is not None, "head": None if head is None else format_head(head)})
     elif head is None:

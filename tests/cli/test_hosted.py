@@ -312,3 +312,23 @@ def test_every_look_at_a_stuck_run_shows_the_same_reason(project: Project) -> No
     assert watching.returncode == 1
     overview.send_signal(signal.SIGINT)
     overview.communicate(timeout=LIMIT)
+
+
+def test_a_host_that_holds_the_store_is_called_one(project: Project) -> None:
+    """`run --inline` beside a host says what can be done about it."""
+    project.run("host", "start")
+    refused = project.run("run", "--inline", "gate.py", code=4).stderr
+    assert "runwright host stop" in " ".join(refused.split())
+
+
+def test_leaving_is_no_error(project: Project) -> None:
+    """Ctrl-C in `watch` leaves, and says how to go on."""
+    project.run("start", "gate.py")
+    project.until_first()
+    watching = project.begin("watch")
+    assert watching.stdout is not None
+    watching.stdout.readline()
+    watching.send_signal(signal.SIGINT)
+    _, err = watching.communicate(timeout=LIMIT)
+    assert watching.returncode == 130
+    assert err.lstrip().startswith("Interrupted. ")
