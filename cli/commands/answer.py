@@ -106,7 +106,7 @@ def _named(call: Invocation, store: "Reader", text: str) -> "tuple[str, Request 
         try:
             request_id = store.find_request(text)
         except NotFound:
-            pass
+            pass  # no request is called so; it may be a run
         else:
             return request_id, next((each for each in store.requests() if each.request_id == request_id), None)
     try:

@@ -188,7 +188,7 @@ class Supervision:
                 async with asyncio.timeout(self._patience()):
                     return self._taken(await self._inbox.get())
             except TimeoutError:
-                pass
+                pass  # nothing came; whether something is overdue is asked next
             if (what := self._overdue()) is None:
                 continue
             try:

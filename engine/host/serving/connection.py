@@ -61,7 +61,7 @@ class Connection:
             while True:
                 await self._take(await self._next())
         except Gone:
-            pass
+            pass  # the client has left, and nothing is owed to it
         except ProtocolError as error:
             # Named for the client; what follows on this connection cannot be trusted.
             with suppress(Gone):
