@@ -109,6 +109,8 @@ class Subscription:
         self._end = end
         self._ready: list[RecordedEvent] = []
         self._closed = False
+        #: Held by whoever looks into the store: what it is read with must not be ended meanwhile.
+        self._looking = threading.RLock()
 
     @property
     def position(self) -> int:
@@ -125,18 +127,19 @@ class Subscription:
             The event, or ``None`` when time was up or either side was closed.
         """
         until = None if timeout is None else time.monotonic() + timeout
-        while not self._closed:
-            if not self._ready:
-                self._ready = next(self._batches(self._position), [])
-                self._ready.reverse()
-            if self._ready:
-                event = self._ready.pop()
-                self._position = event.position
-                return event
-            left = None if until is None else max(0.0, until - time.monotonic())
-            if not self._news.wait(self._position, left, lambda: self._closed):
-                return None
-        return None
+        with self._looking:
+            while not self._closed:
+                if not self._ready:
+                    self._ready = next(self._batches(self._position), [])
+                    self._ready.reverse()
+                if self._ready:
+                    event = self._ready.pop()
+                    self._position = event.position
+                    return event
+                left = None if until is None else max(0.0, until - time.monotonic())
+                if not self._news.wait(self._position, left, lambda: self._closed):
+                    return None
+            return None
 
     def __iter__(self) -> "Subscription":
         return self
@@ -152,7 +155,8 @@ class Subscription:
         if not self._closed:
             self._closed = True
             self._news.wake()
-            self._end()
+            with self._looking:
+                self._end()
 
     def __enter__(self) -> "Subscription":
         return self

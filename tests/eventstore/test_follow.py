@@ -127,3 +127,16 @@ def test_a_reader_sees_commits_of_another_handle(log: EventLog, monkeypatch: pyt
         following.close()
         waiter.join(30)
         assert not waiter.is_alive()
+
+
+def test_what_a_thread_reads_with_is_not_ended_under_it(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closed at any moment from another thread, a subscription first lets the look that is under way end."""
+    monkeypatch.setattr(follow, "POLL", 0.0)
+    for _ in range(30):
+        with LogReader.open(log.home.path) as beside:
+            following = beside.subscribe(0)
+            waiter = threading.Thread(target=lambda following=following: list(following))
+            waiter.start()
+            following.close()
+            waiter.join(30)
+            assert not waiter.is_alive()
