@@ -1,6 +1,7 @@
 """Following: past events, then new ones, each once, without polling where the writer lives."""
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -129,14 +130,24 @@ def test_a_reader_sees_commits_of_another_handle(log: EventLog, monkeypatch: pyt
         assert not waiter.is_alive()
 
 
-def test_what_a_thread_reads_with_is_not_ended_under_it(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Closed at any moment from another thread, a subscription first lets the look that is under way end."""
-    monkeypatch.setattr(follow, "POLL", 0.0)
-    for _ in range(30):
-        with LogReader.open(log.home.path) as beside:
-            following = beside.subscribe(0)
-            waiter = threading.Thread(target=lambda following=following: list(following))
-            waiter.start()
-            following.close()
-            waiter.join(30)
-            assert not waiter.is_alive()
+def test_what_a_thread_reads_with_is_not_ended_under_it() -> None:
+    """Closed from another thread, a subscription first lets the look that is under way end."""
+    looks, go_on = threading.Event(), threading.Event()
+    ended: list[bool] = []
+
+    def batches(_after: int) -> Iterator[list[RecordedEvent]]:
+        looks.set()
+        go_on.wait(30)
+        ended.append(False)
+        yield from ()
+
+    following = follow.Subscription(0, batches, follow.Signal(), lambda: ended.append(True))
+    threads = [threading.Thread(target=each) for each in (lambda: list(following), following.close)]
+    for each in threads:
+        each.start()
+        assert looks.wait(30)
+    threads[1].join(0.05)
+    go_on.set()
+    for each in threads:
+        each.join(30)
+    assert ended == [False, True]
