@@ -64,6 +64,24 @@ def holder(home: Home) -> int | None:
     return int(text) if text.isdigit() and text.isascii() else None
 
 
+def given_back(home: Home, pid: int | None, *, wait: float) -> bool:
+    """Wait until a process holds the store no more; whether it is so.
+
+    Args:
+        home: The state directory.
+        pid: The process, as `holder` named it.
+        wait: Seconds to wait at most.
+    """
+    until = time.monotonic() + wait
+    while (descriptor := _try(home)) is None and holder(home) == pid:
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_PAUSE)
+    if descriptor is not None:
+        os.close(descriptor)
+    return True
+
+
 def _try(home: Home) -> int | None:
     check_file(home.lock)
     descriptor = os.open(home.lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -118,7 +118,7 @@ def stop(call: Invocation, timeout: str | None) -> None:
 
     grace = _GRACE if timeout is None else parse_duration(timeout, "--timeout")
     with host_if_any(call) as client:
-        stopped = client is not None and _stop(client, grace)
+        stopped = client is not None and _stop(call, client, grace)
     if call.out.for_machines:
         call.out.document({"action": "host stop", "stopped": stopped})
     else:
@@ -129,9 +129,15 @@ for _each in (run, start, status, stop):
     command.add_command(_each)
 
 
-def _stop(client: "Client", grace: float) -> bool:
+def _stop(call: Invocation, client: "Client", grace: float) -> bool:
+    from runwright.eventstore.home import Home
+    from runwright.eventstore.lock import given_back, holder
+
+    place = Home(call.home)
+    process = holder(place)
     client.host_stop(grace=grace)
-    if client.gone(grace + _MARGIN):
+    # The connection ends a moment before the store is free for whoever comes next.
+    if client.gone(grace + _MARGIN) and given_back(place, process, wait=_MARGIN):
         return True
     raise Refused(
         Failure(

@@ -91,5 +91,6 @@ def _undriven(status: "Status") -> "list[RenderableType]":
 
 
 def _rests(status: "Status") -> bool:
-    """Whether a run needs somebody, or time, before it goes on."""
-    return status.ended or status.status in _WAITING or status.queue_state == "parked"
+    """Whether a run needs somebody, or time, before it goes on; one that was just answered is about to."""
+    about_to = status.eligible and status.driven
+    return status.ended or status.status in _WAITING or (status.queue_state == "parked" and not about_to)

@@ -1,17 +1,21 @@
 """Requests, answers and restarts on the command line: documents, words, and what is typed at a terminal."""
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
+from runwright import Context, Engine, Workflow
 from runwright.cli.answers import read_answer
 from runwright.cli.failures import Refused
 from runwright.cli.following import follow
 from runwright.cli.invocation import Flags, Invocation
 from runwright.cli.showing import screen
 from runwright.engine.reading.reader import Reader
+from runwright.eventstore.values import JsonObject
 from support.command_line import CommandLine
+from support.command_processes import LIMIT
 from support.golden import check
 
 FLOWS = Path(__file__).parent / "flows"
@@ -180,3 +184,29 @@ def test_nothing_of_an_ended_run_is_missing_on_its_screen(review: CommandLine) -
             assert feeder is not None
             follow(store, [run_id], _Silent(), feeder, rests=lambda _: True)
             assert feeder.progress.position == max(each.position for each in store.events(run_id))
+
+
+def test_waiting_for_what_needs_somebody_looks_past_what_was_just_answered(cli: CommandLine) -> None:
+    """A run that was answered goes on as soon as there is a place: until then it is parked, but does not rest."""
+    shutil.copy(FLOWS / "asking.py", cli.project / "asking.py")
+    asking = cli("run", "asking.py:asking", "--agent", "console", "-q", "--json", code=5).document["run_id"]
+    cli.stop_host()
+    request = cli("requests", asking, "--json").document["items"][0]["request_id"]
+    begun, free = threading.Event(), threading.Event()
+    busy = Workflow("busy")
+
+    @busy.compute
+    def hold(ctx: Context[JsonObject]) -> None:
+        """Keep the only place."""
+        begun.set()
+        assert free.wait(LIMIT)
+
+    busy.entry(hold)
+    with Engine.open(cli.home, workflows=[busy], capacity=1) as engine:
+        engine.start(busy, {})
+        assert begun.wait(LIMIT)
+        engine.answer(request, {"verdict": "clean", "count": 1})
+        assert cli("wait", asking, "--until", "waiting", "--timeout", "0", code=5).err == ""
+        free.set()
+        cli("wait", asking, "--until", "waiting")
+        assert "Merge" in cli("requests").out

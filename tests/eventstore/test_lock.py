@@ -10,7 +10,7 @@ import pytest
 
 from runwright.eventstore.errors import StoreInUse, UnsafeHome
 from runwright.eventstore.home import Home
-from runwright.eventstore.lock import StoreLock
+from runwright.eventstore.lock import StoreLock, given_back, holder
 
 
 @pytest.fixture
@@ -39,6 +39,18 @@ def test_waiting_ends_when_the_lock_is_released(home: Home) -> None:
     timer = threading.Timer(0.1, lock.release)
     timer.start()
     StoreLock.take(home, wait=30).release()
+    timer.join()
+
+
+def test_one_can_wait_until_another_has_given_it_back(home: Home) -> None:
+    """Not for whoever has it now, only for the one that is named; and it is free afterwards."""
+    lock = StoreLock.take(home)
+    assert not given_back(home, holder(home), wait=0)
+    assert given_back(home, 1, wait=0)
+    timer = threading.Timer(0.1, lock.release)
+    timer.start()
+    assert given_back(home, holder(home), wait=30)
+    StoreLock.take(home).release()
     timer.join()
 
 
