@@ -66,9 +66,8 @@ class HostedStart:
         """
         from runwright.engine.sources.locate import locate, typed_reference
 
-        named = call.project if call.flags.project is not None else None
         with naming(call, workflow):
-            reference, project = typed_reference(workflow, Path.cwd(), named)
+            reference, project = typed_reference(workflow, Path.cwd(), call.named_project)
             if not host_lives(call):  # none is started for a mistyped name; one that lives knows repeated starts
                 locate(reference, project, user_folder())
         return cls(
@@ -76,7 +75,7 @@ class HostedStart:
             base=read_base(base),
             fields=read_fields(fields),
             task=task,
-            project=named,
+            project=call.named_project,
             interpreter=interpreter_of(call, project),
             agents=hosted_agents(call, agents),
             spare=settled_agents(call.settings),

@@ -76,16 +76,21 @@ class Invocation:
         return Output(as_json=flags.as_json, as_lines=flags.as_lines, quiet=flags.quiet, verbose=flags.verbose)
 
     @cached_property
-    def project(self) -> Path:
-        """The project: ``--project``, ``RUNWRIGHT_PROJECT``, else the nearest folder upwards that is one, else here."""
+    def named_project(self) -> Path | None:
+        """The project that somebody named: ``--project``, else ``RUNWRIGHT_PROJECT``."""
         given = self.flags.project or os.environ.get("RUNWRIGHT_PROJECT")
-        here = Path.cwd()
-        if given is None:
-            return find_project(here) or here
+        if not given:
+            return None
         folder = Path(given).absolute()
         if "\0" in given or not folder.is_dir():
             raise Refused.usage("The project folder does not exist.", "Name an existing folder with --project.")
         return folder
+
+    @cached_property
+    def project(self) -> Path:
+        """The project: the named one, else the nearest folder upwards that is one, else the current folder."""
+        here = Path.cwd()
+        return self.named_project or find_project(here) or here
 
     @cached_property
     def settings(self) -> Settings:

@@ -136,9 +136,8 @@ def check_launch(
 
     given, typed = read_base(base), typed_of(fields, task)
     call.printed.settle()  # from here on user code is at work
-    named = call.project if call.flags.project is not None else None
     with naming(call, workflow):
-        reference, project = typed_reference(workflow, Path.cwd(), named)
+        reference, project = typed_reference(workflow, Path.cwd(), call.named_project)
         driven = (catalog or Catalog(user=user_folder())).of_reference(reference, project)
     program = driven.program
     needed = needed_agents(program.definition)

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from runwright.cli.hosting import host_if_any
-from runwright.cli.invocation import Invocation, find_project
-from runwright.cli.references import LAST, bounded
+from runwright.cli.invocation import Invocation
+from runwright.cli.references import LAST, bounded, last_of, no_last
 from runwright.engine.errors import NotFound
 
 if TYPE_CHECKING:
@@ -75,12 +74,11 @@ class HostedRuns:
         return found
 
     def _last(self) -> Facts:
-        named = self._call.flags.project is not None or find_project(Path.cwd()) is not None
+        project, cwd = last_of(self._call)
         try:
-            cwd = None if named else Path.cwd()
-            return self.client.run_status(name=LAST, project=self._call.project, cwd=cwd)
+            return self.client.run_status(name=LAST, project=project, cwd=cwd)
         except NotFound:
-            raise NotFound("run", f"{LAST}: none was started in this project") from None
+            raise no_last(self.client.projection_query("runs", sort=["-run_id"], limit=1)["items"]) from None
 
     def facts(self, run_id: str) -> Facts:
         """As `Runs.facts`."""

@@ -1,19 +1,18 @@
 """What people call a run or an effect: its ID, the end of it, or ``@last``."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runwright.cli.failures import Refused
-from runwright.cli.invocation import Invocation, find_project
+from runwright.cli.invocation import Invocation
 from runwright.engine.errors import AmbiguousId, NotFound
 from runwright.engine.near import meant
-from runwright.projections.errors import ValueUnfit
 
 if TYPE_CHECKING:
     from runwright.engine.reading.reader import Reader
 
-#: The newest run started in this project.
+#: The newest run of this project, or that was started here.
 LAST = "@last"
 #: No ID is longer; the shortest part of one that names something; and how many candidates are listed.
 _LONGEST = 64
@@ -98,17 +97,29 @@ def find_among(ids: Collection[str], text: str) -> str:
     return found[0]
 
 
+def last_of(call: Invocation) -> tuple[Path, Path | None]:
+    """What ``@last`` is about: the project, and the current folder where no other project was named."""
+    return call.project, None if call.named_project is not None else Path.cwd()
+
+
+def no_last(newest: Sequence[Mapping[str, object]]) -> Refused:
+    """``@last`` names nothing here: say what the newest run of all is, and where it belongs.
+
+    Args:
+        newest: The row of that run, or none.
+    """
+    hint = "No run was started in this store yet; `runwright run --help` shows how."
+    for row in newest:
+        hint = f"The newest of all is {row['run_id']}, of {row['project']}. `runwright runs` lists them."
+    return Refused.usage(f"There is no run {LAST}: none was started in this project.", hint, code="not_found")
+
+
 def _newest(call: Invocation, store: "Reader") -> str:
-    # Outside of any project folder, a run belongs to the folder it was started in.
-    named = call.flags.project is not None or find_project(Path.cwd()) is not None
-    for field, folder in (("project", call.project), *(() if named else (("cwd", Path.cwd()),))):
-        try:
-            found = store.query("runs", where=[f"{field}={folder}"], sort=["-run_id"], limit=1).items
-        except ValueUnfit:
-            continue  # no run is ever started in a folder whose name is no text
-        if found:
-            return str(found[0]["run_id"])
-    raise NotFound("run", f"{LAST}: none was started in this project")
+    project, cwd = last_of(call)
+    try:
+        return store.find_run(LAST, project=str(project), cwd=None if cwd is None else str(cwd))
+    except NotFound:
+        raise no_last(store.query("runs", sort=["-run_id"], limit=1).items) from None
 
 
 def bounded(what: str, text: str) -> str:

@@ -22,11 +22,13 @@ Every command takes these:
 | `--json` | one JSON document on stdout and nothing else; lists are `{"items":[…],"position":n,"next":cursor\\|null}` |
 | `--jsonl` | where something is listed or streamed: one JSON document a line |
 | `--home DIR` | the state directory; else `RUNWRIGHT_HOME`, the setting `store`, or your user's state folder |
-| `--project DIR` | the project folder; else the nearest folder upwards that holds `.runwright`, or the current one |
+| `--project DIR` | the project; else `RUNWRIGHT_PROJECT`, the nearest folder upwards that holds `.runwright`, or this one |
 | `-q`, `-v` | say less, say more |
 
 `RUN` is a run's ID, its last four or more characters where no other run ends in them (lists print the last six), or
-`@last`, the newest run started in this project. Effects are named the same way.
+`@last`: the newest run of this project, or that was started in this folder. A file belongs to the project it lies in,
+so `runwright run ../other/flow.py` starts a run of the other project; behind it `@last` names that run in both folders.
+With `--project` (or `RUNWRIGHT_PROJECT`) it is the newest of that project alone. Effects are named the same way.
 
 An error is one sentence and the next step on stderr. With `--json` it is
 `{"error": {"code", "message", "hint"}}` on stdout; the codes are in [errors](errors.md).

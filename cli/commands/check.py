@@ -30,9 +30,8 @@ def command(call: Invocation, workflow: str, graph: str | None, schema: bool, ba
     from runwright.engine.sources.locate import typed_reference
 
     call.printed.settle()  # from here on user code is at work
-    named = call.project if call.flags.project is not None else None
     with naming(call, workflow):
-        found = find_faults(*typed_reference(workflow, Path.cwd(), named), user_folder())
+        found = find_faults(*typed_reference(workflow, Path.cwd(), call.named_project), user_folder())
     name, problems = found.workflow or workflow, found.problems
     program = None if found.driven is None else found.driven.program
     if program is not None and base is not None:

@@ -157,8 +157,8 @@ def run_status(
         run_id: The run.
         session: Or the session that it is about.
         name: Or what people call it: its ID, the end of that, or ``@last``.
-        project: The project whose newest run ``@last`` is.
-        cwd: The folder whose newest run it is, where the project has none.
+        project: The project: ``@last`` is the newest run of it, or that was started in its folder.
+        cwd: A folder: ``@last`` may have been started in this one as well. Without either it is the newest of all.
     """
     payload: JsonObject = {"session": session, "name": name, "project": _text(project), "cwd": _text(cwd)}
     return asked(Ask(operation="run.status", run_id=run_id, payload=payload))

@@ -155,8 +155,8 @@ class RunStatusOf:
     Attributes:
         session: The run that holds this session, else its latest.
         name: What people call it: its ID, the last four or more characters of it, or ``@last``.
-        project: The project's folder, whose newest run ``@last`` is.
-        cwd: The folder whose newest run it is, where the project has none.
+        project: The project's folder: ``@last`` is the newest run of it, or that was started in it.
+        cwd: A folder: ``@last`` may have been started in this one as well. Without either it is the newest of all.
     """
 
     session: str | None = of(Maybe(SESSION), default=None)

@@ -28,20 +28,15 @@ def find_run(moment: Moment, text: str, *, project: str | None = None, cwd: str 
     Args:
         moment: Where to look.
         text: ``@last``, an ID, or its end.
-        project: The project folder that ``@last`` is about; ``None`` for all.
-        cwd: The folder that it was started in; ``None`` for any.
+        project: The project folder that ``@last`` is about: its runs, and those that were started in it.
+        cwd: A folder; ``@last`` is about those that were started there, too. Without either it is about all.
 
     Raises:
         NotFound: There is no such run.
         AmbiguousId: Several end like this.
     """
     if text == LAST:
-        folders = (("project", project), ("cwd", cwd))
-        where = tuple(Condition(field, "=", folder) for field, folder in folders if folder is not None)
-        found = moment.query(Query(projection=RUNS, where=where, sort=(("run_id", True),), limit=1)).items
-        if not found:
-            raise NotFound("run", text)
-        return str(found[0]["run_id"])
+        return _newest(moment, project, cwd)
     return _find(moment, RUNS, "run", text)
 
 
@@ -81,6 +76,21 @@ def last_of_chain(moment: Moment, run_id: str) -> str:
     while (after := moment.run(run_id).continued_by) is not None:
         run_id = after
     return run_id
+
+
+def _newest(moment: Moment, project: str | None, cwd: str | None) -> str:
+    """The newest run of a project or of a folder: a file elsewhere is of another project, wherever it is started."""
+    told = (("project", project), ("cwd", project), ("cwd", cwd))
+    places = [[Condition(field, "=", folder)] for field, folder in told if folder is not None] or [[]]
+    found = ""
+    for place in places:
+        # An ID begins with its time; only newer ones are looked through for the next place.
+        where = (*place, Condition("run_id", ">", found))
+        for item in moment.query(Query(projection=RUNS, where=where, sort=(("run_id", True),), limit=1)).items:
+            found = str(item["run_id"])
+    if not found:
+        raise NotFound("run", LAST)
+    return found
 
 
 def _find(moment: Moment, projection: Projection[Any], what: str, text: str) -> str:

@@ -75,8 +75,8 @@ class Reader:
 
         Args:
             text: ``@last``, an ID, or its last four or more characters.
-            project: The project folder that ``@last`` is about; ``None`` for all.
-            cwd: The folder that it was started in; ``None`` for any.
+            project: The project folder that ``@last`` is about: its runs, and those that were started in it.
+            cwd: A folder; ``@last`` is about those that were started there, too. Without either it is about all.
 
         Raises:
             NotFound: There is no such run.

@@ -19,7 +19,6 @@ from runwright.engine.protocol.payloads import (
     RunStatusOf,
 )
 from runwright.engine.reading.effects import Effect
-from runwright.engine.reading.find import LAST
 from runwright.engine.reading.moment import Moment, moment_of
 from runwright.engine.reading.reader import Reader
 from runwright.engine.reading.times import microseconds, rfc3339_us
@@ -43,18 +42,9 @@ def run_status(reader: Reader, asked: Asked) -> JsonObject:
     if payload.session is not None:
         return reader.session_status(payload.session).document()
     if payload.name is not None:
-        run_id = _named(reader, payload, payload.name)
+        run_id = reader.find_run(payload.name, project=payload.project, cwd=payload.cwd)
     assert run_id is not None, "one of them is there"
     return reader.status(run_id).document()
-
-
-def _named(reader: Reader, payload: RunStatusOf, name: str) -> str:
-    try:
-        return reader.find_run(name, project=payload.project)
-    except NotFound:
-        if name != LAST or payload.cwd is None:
-            raise
-    return reader.find_run(name, cwd=payload.cwd)
 
 
 def run_list(reader: Reader, asked: Asked) -> JsonObject:

@@ -13,6 +13,7 @@ from runwright.engine.reading.reader import Reader
 from runwright.eventstore.erasure import plan, redact
 from runwright.eventstore.errors import StoreMissing
 from runwright.eventstore.log import EventLog
+from support.queueing import queue_run
 
 simple: Workflow[JsonObject] = Workflow("simple")
 
@@ -44,6 +45,20 @@ def send(ctx: Context[JsonObject]) -> int:
 
 
 stuck.entry(send)
+
+FLOW = """\
+from runwright import Context, Workflow
+
+flow = Workflow("flow")
+
+
+@flow.compute
+def one(ctx: Context) -> int:
+    return 1
+
+
+flow.entry(one)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +133,30 @@ def test_parts_of_ids(reader: Reader) -> None:
     for text in ("abc", "zzzz", "%", "*", "", "x" * 100):
         with pytest.raises(NotFound):
             reader.find_run(text)
+
+
+def test_the_newest_run_of_a_project_or_of_a_folder(tmp_path: Path) -> None:
+    """A run belongs to its workflow's project and to the folder it was started in; the newest of either is meant."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    state = tmp_path / "state"
+    (there / "flow.py").write_text(FLOW)
+    elsewhere = queue_run(state, there, "flow.py")
+    with Reader.open(state) as reader:
+        assert reader.find_run("@last", project=str(there)) == elsewhere
+        with pytest.raises(NotFound):
+            reader.find_run("@last", project=str(here), cwd=str(tmp_path))
+    started_here = queue_run(state, here, "../there/flow.py")
+    with Reader.open(state) as reader:
+        for project, cwd in ((here, None), (there, None), (tmp_path, here), (there, tmp_path)):
+            found = reader.find_run("@last", project=str(project), cwd=None if cwd is None else str(cwd))
+            assert found == started_here
+    newest = queue_run(state, there, "flow.py")
+    with Reader.open(state) as reader:
+        assert reader.find_run("@last", project=str(here), cwd=str(here)) == started_here
+        assert reader.find_run("@last", project=str(there), cwd=str(here)) == newest
+        assert reader.find_run("@last") == newest
 
 
 def test_an_ambiguous_part_lists_candidates(tmp_path: Path) -> None:
