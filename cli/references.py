@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
+from runwright.cli.rendering.text import plural
 from runwright.engine.errors import AmbiguousId, NotFound
 from runwright.engine.near import meant
 
@@ -86,15 +87,34 @@ def find_beginning(store: "Reader", run_id: str, node: str) -> str:
     raise Refused.usage(f"{message}.", meant(node, places, "nodes to begin at"), code="not_found")
 
 
-def find_among(ids: Collection[str], text: str) -> str:
-    """Answer the run that a name means among the runs of an export."""
-    part = bounded("run", text).lower()
-    found = sorted(each for each in ids if len(part) >= _LEAST and each.endswith(part))
-    if not found:
-        raise NotFound("run", text)
+def find_among(ids: Collection[str], text: str, file: str) -> str:
+    """Answer the run that a name means among the runs of an export.
+
+    Args:
+        ids: The runs that it holds.
+        text: The ID, or its last four or more characters; ``@last`` means a run of the store alone.
+        file: The export, as it is typed.
+
+    Raises:
+        Refused: None of them has that name; the hint says which there are.
+        AmbiguousId: Several have.
+    """
+    found = [] if text == LAST else _ending_in(ids, bounded("run", text).lower())
     if len(found) > 1:
         raise AmbiguousId("run", text, found[:_CANDIDATES])
-    return found[0]
+    if found:
+        return found[0]
+    message = (
+        f"{LAST} names a run of the store, not one of an export" if text == LAST else f"No run {text} is in {file}"
+    )
+    hint = f"There is no run at all in {file}."
+    if ids:
+        hint = f"It holds {plural(len(ids), 'run')}; `runwright replay {max(ids)} --from {file}` shows the newest."
+    raise Refused.usage(f"{message}.", hint, code="not_found")
+
+
+def _ending_in(ids: Collection[str], part: str) -> list[str]:
+    return sorted(each for each in ids if len(part) >= _LEAST and each.endswith(part))
 
 
 def last_of(call: Invocation) -> tuple[Path, Path | None]:

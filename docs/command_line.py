@@ -22,7 +22,7 @@ Every command takes these:
 | `--json` | one JSON document on stdout and nothing else; lists are `{"items":[…],"position":n,"next":cursor\\|null}` |
 | `--jsonl` | where something is listed or streamed: one JSON document a line |
 | `--home DIR` | the state directory; else `RUNWRIGHT_HOME`, the setting `store`, or your user's state folder |
-| `--project DIR` | the project; else `RUNWRIGHT_PROJECT`, the nearest folder upwards that holds `.runwright`, or this one |
+| `--project DIR` | the project; else `RUNWRIGHT_PROJECT`, the nearest folder up that holds `.runwright`, or this one |
 | `-q`, `-v` | say less, say more |
 
 `RUN` is a run's ID, its last four or more characters where no other run ends in them (lists print the last six), or

@@ -7,6 +7,7 @@ ProjectionError
 ├── ViewFailed               a view could not follow the log
 ├── PositionUnknown          the log does not reach so far
 ├── RunUnknown               no event of that run is in what was read
+│   └── RunUnbegun           not yet, at the position that was asked for
 └── QueryRefused             a query asks for what is not there
     ├── UnknownProjection
     ├── UnknownField
@@ -95,10 +96,10 @@ class PositionUnknown(ProjectionError):
     """A replay was asked for a position that the events do not reach."""
 
     code = "position_unknown"
-    hint = "Run `runwright log head`: it shows the last position."
 
     def __init__(self, position: int, last: int) -> None:
         super().__init__(f"There is no position {position}: the events end at {last}.")
+        self.hint = f"Give a position from 1 to {last}."
         self.position = position
         self.last = last
 
@@ -109,9 +110,19 @@ class RunUnknown(ProjectionError):
     code = "run_unknown"
     hint = "Run `runwright runs`: it lists the runs of this store."
 
-    def __init__(self, run_id: str) -> None:
-        super().__init__(f"There is no run {run_id} here.")
+    def __init__(self, run_id: str, message: str = "") -> None:
+        super().__init__(message or f"There is no run {run_id} here.")
         self.run_id = run_id
+
+
+class RunUnbegun(RunUnknown):
+    """A run was asked for as of a position before its first event."""
+
+    def __init__(self, run_id: str, first: int, position: int) -> None:
+        super().__init__(run_id, f"Run {run_id} was not there yet at position {position}: it was queued at {first}.")
+        self.hint = f"Give a position from {first} on."
+        self.first = first
+        self.position = position
 
 
 class QueryRefused(ProjectionError):

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from runwright.projections.control.timers import TIMERS
 from runwright.projections.control.turns import TURNS
 from runwright.projections.control.visits import VISITS
 from runwright.projections.control.workers import WORKERS
-from runwright.projections.errors import PositionUnknown, RunUnknown
+from runwright.projections.errors import PositionUnknown, RunUnbegun, RunUnknown
 from runwright.projections.projection import Projection
 from runwright.projections.rows import MemoryRows, Rows
 from runwright.projections.shown import shown
@@ -100,21 +101,20 @@ def replay_run(reader: LogReader, run_id: str, at: int | None = None) -> MemoryR
 
     Raises:
         PositionUnknown: The log does not reach so far.
-        RunUnknown: There is no such run, or not yet at that position.
+        RunUnknown: There is no such run, or not yet at that position (`RunUnbegun`).
     """
     _within(at, reader)
-    return _of_run(replay(reader.read(f"run/{run_id}"), at, projections=OF_RUN), run_id)
+    return _of_run(iter(reader.read(f"run/{run_id}")), run_id, at)
 
 
 def replay_run_of(events: Iterable[RecordedEvent], run_id: str, at: int | None = None) -> MemoryRows:
     """Fold one run's part of events from elsewhere, an export for one.
 
     Raises:
-        RunUnknown: The run is not among them, or not yet at that position.
+        RunUnknown: The run is not among them, or not yet at that position (`RunUnbegun`).
     """
     stream = f"run/{run_id}"
-    own = (each for each in events if each.stream == stream)
-    return _of_run(replay(own, at, projections=OF_RUN), run_id)
+    return _of_run((each for each in events if each.stream == stream), run_id, at)
 
 
 def read_export(path: Path) -> Iterator[RecordedEvent]:
@@ -152,10 +152,13 @@ def replay_document(rows: MemoryRows, run_id: str, position: int) -> JsonObject:
     return {"run_id": run_id, "position": position, "rows": rows_of_run(rows, run_id)}
 
 
-def _of_run(rows: MemoryRows, run_id: str) -> MemoryRows:
-    if rows.get(RUNS, run_id) is None:
+def _of_run(own: Iterator[RecordedEvent], run_id: str, at: int | None) -> MemoryRows:
+    first = next(own, None)
+    if first is None:
         raise RunUnknown(run_id)
-    return rows
+    if at is not None and at < first.position:
+        raise RunUnbegun(run_id, first.position, at)
+    return replay(chain((first,), own), at, projections=OF_RUN)
 
 
 def _within(at: int | None, reader: LogReader) -> int:

@@ -1,6 +1,7 @@
 """``runwright replay``: a run rebuilt from its events as of any moment."""
 
 import json
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("run")
 @click.option("--at", type=click.IntRange(1, 2**63 - 1), metavar="POSITION", help="As of this position of the log.")
 @click.option("--step", type=click.IntRange(1, 2**31), metavar="N", help="As it stood after its Nth step.")
-@click.option("--from", "source", metavar="FILE", help="From a native export instead of the store.")
+@click.option("--from", "source", metavar="FILE", help="From a native export instead of the store; RUN is one of its runs.")
 def command(call: Invocation, run: str, at: int | None, step: int | None, source: str | None) -> None:
     """A run rebuilt from its events, as of any moment.
 
@@ -59,10 +60,12 @@ def _from_export(path: Path, run: str, at: int | None, step: int | None) -> tupl
     for each in read_export(path):
         last = each.position
         kind, _, name = each.stream.partition("/")
-        # Only what may be meant is kept, however large the file.
-        if kind == "run" and name.endswith(run.lower()):
-            of_runs.setdefault(name, []).append(each)
-    run_id = find_among(of_runs, run)
+        if kind == "run":
+            own = of_runs.setdefault(name, [])
+            # Only what may be meant is kept, however large the file.
+            if name.endswith(run.lower()):
+                own.append(each)
+    run_id = find_among(of_runs, run, shlex.quote(str(path)))
     if at is not None and at > last:
         raise PositionUnknown(at, last)
     position = at or (last if step is None else _after_step(of_runs[run_id], step, last))

@@ -319,7 +319,7 @@ class Reader:
         """A run's control rows, rebuilt from its events as of a position, or as of the end of a step.
 
         Raises:
-            RunUnknown: There is no such run, or not yet at that position.
+            RunUnknown: There is no such run, or not yet at that position (`RunUnbegun`).
             PositionUnknown: The log does not reach so far.
         """
         check_name("run_id", run_id)

@@ -1,5 +1,6 @@
 """What the audit commands find: an edited row, an edited event, a changed export; and what mends it."""
 
+import shlex
 import sqlite3
 from pathlib import Path
 
@@ -67,6 +68,32 @@ def test_an_export_never_lands_in_the_store(cli: CommandLine) -> None:
     cli("log", "export", "-o", "mine.jsonl")
     assert Path("mine.jsonl").stat().st_mode & 0o777 == 0o600
     assert "hold" in cli("log", "verify").out
+
+
+def test_a_replay_of_what_is_not_there_says_what_is(cli: CommandLine, tmp_path: Path) -> None:
+    """Before a run was queued, behind the log's end, and in an export, which has its own runs and no @last."""
+    older = cli("run", "--inline", "sample", "a", "--json").document["run_id"]
+    newest = cli("run", "--inline", "sample", "b", "--json").document["run_id"]
+    whole, part = str(tmp_path / "the whole.jsonl"), str(tmp_path / "part.jsonl")
+    cli("log", "export", "-o", whole)
+    cli("log", "export", older, "-o", part)
+    first = cli("events", newest, "--json", "--limit", "1").document["items"][0]["position"]
+    last = int(cli("log", "head").out.partition(":")[0])
+    for given in ((), ("--from", whole)):
+        cli("replay", newest, "--at", str(first), *given)
+        early = cli("replay", newest, "--at", str(first - 1), *given, code=2).err
+        assert f"was not there yet at position {first - 1}: it was queued at {first}." in early
+        assert f"Give a position from {first} on." in early
+        late = cli("replay", newest, "--at", str(last + 1), *given, code=2).err
+        assert f"Give a position from 1 to {last}." in late
+    refused = cli("replay", "@last", "--from", whole, "--json", code=2).document["error"]
+    assert refused["code"] == "not_found"
+    assert "@last names a run of the store" in refused["message"]
+    assert refused["hint"] == (
+        f"It holds 2 runs; `runwright replay {newest} --from {shlex.quote(whole)}` shows the newest."
+    )
+    assert f"No run {newest} is in {part}." in cli("replay", newest, "--from", part, code=2).err
+    assert "No run zzzz is in" in cli("replay", "zzzz", "--from", part, code=2).err
 
 
 def test_redaction_erases_values_and_keeps_facts(cli: CommandLine) -> None:

@@ -11,7 +11,7 @@ from runwright.eventstore.transfer.errors import ExportDamaged, ExportUnreadable
 from runwright.eventstore.transfer.native import export_native
 from runwright.projections.control.registry import CONTROL
 from runwright.projections.control.runs import RUNS
-from runwright.projections.errors import ImpossibleEvent, PositionUnknown, RunUnknown
+from runwright.projections.errors import ImpossibleEvent, PositionUnknown, RunUnbegun, RunUnknown
 from runwright.projections.replay import (
     OF_RUN,
     read_export,
@@ -87,8 +87,16 @@ def test_positions_and_runs_that_are_not_there(tmp_path: Path) -> None:
                 replay_log(log, at)
         with pytest.raises(RunUnknown, match="r9"):
             replay_run(log, "r9")
-        with pytest.raises(RunUnknown):
-            replay_run(log, "r1", 1)
+        first = next(iter(log.read("run/r1"))).position
+        assert first > 1
+        early = f"at position {first - 1}: it was queued at {first}"
+        with pytest.raises(RunUnbegun, match=early):
+            replay_run(log, "r1", first - 1)
+        with pytest.raises(RunUnbegun, match=early):
+            replay_run_of(log.read_all(), "r1", first - 1)
+        assert rows_of_run(replay_run(log, "r1", first), "r1")["runs"]
+        with pytest.raises(RunUnknown, match="r9"):
+            replay_run_of(log.read_all(), "r9", 1)
 
 
 def test_a_log_that_cannot_have_happened_is_refused() -> None:
