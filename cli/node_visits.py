@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, cast
 from runwright.cli.rendering.text import rfc3339
 from runwright.engine.errors import NotFound
 from runwright.eventstore.values import Json, JsonObject
+from runwright.projections.control.messages import MESSAGES
+from runwright.projections.rows import MemoryRows
+from runwright.projections.views.notices import Notice, Notices
 
 if TYPE_CHECKING:
     from runwright.eventstore.envelope import RecordedEvent
@@ -26,8 +29,14 @@ def node_document(events: "Iterable[RecordedEvent]", run_id: str, node: str, *, 
     """
     kind: Json = None
     visits: dict[int, JsonObject] = {}
+    notices, rows = Notices(), MemoryRows((MESSAGES,))
+    told: list[tuple[JsonObject, Notice]] = []
     for recorded in events:
-        if recorded.type not in ("node.started", "node.finished", "node.updated"):
+        rows.apply(recorded)
+        notice = notices.apply(recorded)
+        if notice is not None and notice.path == node and notice.visit in visits:
+            told.append((_last_attempt(visits[notice.visit]), notice))
+        if notice is not None or recorded.type not in ("node.started", "node.finished", "node.updated"):
             continue
         data: JsonObject = json.loads(recorded.data)
         if data["path"] != node:
@@ -45,7 +54,13 @@ def node_document(events: "Iterable[RecordedEvent]", run_id: str, node: str, *, 
             )
     if not visits:
         raise NotFound("visit of node", node)
+    for attempt, notice in told:
+        attempt["notification"] = notice.document(rows)
     return {"run_id": run_id, "node": node, "kind": kind, "visits": list(visits.values())}
+
+
+def _last_attempt(visit: JsonObject) -> JsonObject:
+    return cast("list[JsonObject]", visit["attempts"])[-1]
 
 
 def _started(recorded: "RecordedEvent", data: JsonObject, *, values: bool) -> JsonObject:
@@ -59,6 +74,7 @@ def _started(recorded: "RecordedEvent", data: JsonObject, *, values: bool) -> Js
         "code": None,
         "error": None,
         "next": None,
+        "notification": None,
     }
     return attempt | ({"output": None, "updates": []} if values else {})
 

@@ -66,6 +66,7 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
     from rich.text import Text
 
     from runwright.cli.rendering.graphs import graph_screen
+    from runwright.cli.rendering.notices import notices_screen
     from runwright.cli.rendering.reasons import shown_word
     from runwright.cli.rendering.statuses import run_facts
     from runwright.cli.rendering.timelines import TimelineChart
@@ -75,3 +76,4 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
     call.out.show(*run_facts(status, now), "", Text("Graph", style="bold"), graph_screen(picture))
     if timeline["visits"]:
         call.out.show("", Text("Timeline", style="bold"), TimelineChart(timeline, now, shown_word(status)))
+    call.out.show(*notices_screen(picture.notices, now))

@@ -3,14 +3,16 @@
 from rich.text import Text
 
 from runwright.cli.rendering.marks import HELD, QUIET, mark, style_of
+from runwright.cli.rendering.notices import notice_line
 from runwright.cli.rendering.pictures import RunPicture
 from runwright.cli.rendering.reasons import shown_word, why
 from runwright.cli.rendering.standings import standing_lines
 from runwright.cli.rendering.statuses import next_lines, took
 from runwright.cli.rendering.text import clean, one_line
 
-#: Notes that are shown where there is room for more than the graph, and the height from which there is.
-_NOTES, _ROOMY = 3, 16
+#: Notes that are shown where there is room for more than the graph, the height from which there is, and from which
+#: there is room for one.
+_NOTES, _ROOMY, _LOW = 3, 16, 8
 
 
 def live_lines(picture: RunPicture, now: int, *, width: int, height: int, note: str = "") -> list[Text]:
@@ -23,9 +25,7 @@ def live_lines(picture: RunPicture, now: int, *, width: int, height: int, note: 
         height: How many lines there are.
         note: What the command that shows it has to say.
     """
-    head, foot = head_lines(picture, now), [Text(f"  │ {clean(each)}", style=QUIET) for each in picture.notes[-_NOTES:]]
-    if height < _ROOMY:
-        foot = []
+    head, foot = head_lines(picture, now), foot_lines(picture, height)
     if note:
         foot.append(Text(f"  {clean(note)}", style=HELD))
     if height >= _ROOMY:
@@ -37,6 +37,18 @@ def live_lines(picture: RunPicture, now: int, *, width: int, height: int, note: 
         each.no_wrap, each.overflow = True, "ellipsis"
         each.truncate(width, overflow="ellipsis")
     return lines
+
+
+def foot_lines(picture: RunPicture, height: int) -> list[Text]:
+    """What the run said last: progress of its parts where there is room, and below it what it told people."""
+    told = told_lines(picture, _NOTES if height >= _ROOMY else 1 if height >= _LOW else 0)
+    room = _NOTES - len(told) if height >= _ROOMY else 0
+    return [*(Text(f"  │ {clean(each)}", style=QUIET) for each in picture.notes[-room:] if room), *told]
+
+
+def told_lines(picture: RunPicture, most: int = _NOTES) -> list[Text]:
+    """The newest notifications, the newest last."""
+    return [notice_line(each) for each in picture.notices.kept[-most:] if most]
 
 
 def head_lines(picture: RunPicture, now: int) -> list[Text]:

@@ -17,16 +17,15 @@ from runwright.eventstore.values import JsonObject
 from runwright.projections.control.mounts import MOUNTS, MountRow
 from runwright.projections.control.requests import REQUESTS
 from runwright.projections.control.visits import VISITS, VisitRow
+from runwright.projections.views.notices import Notices
 from runwright.projections.views.run_view import RunView, node_state
 
 if TYPE_CHECKING:
     from runwright.engine.graph.definition import Definition
     from runwright.eventstore.envelope import RecordedEvent
 
-#: How many of the newest notes of a run are kept: notifications, and the progress it reported under names of its own.
+#: How many of the newest notes of a run are kept: the progress that it reported under names of its own.
 _NOTES = 5
-#: The name under which a notification without a session is recorded.
-_NOTIFICATION = "notification"
 
 
 @frozen(kw_only=True)
@@ -79,9 +78,9 @@ class RunPicture:
         """Take the next event of the run's stream."""
         self._view.apply(recorded)
         data: JsonObject = json.loads(recorded.data)
-        self.under_way.take(recorded, data)
-        if recorded.type == "node.updated" and data["key"] != OVERALL:
-            self._note(str(data["key"]), update_words(recorded.body), recorded.position)
+        notice = self.under_way.take(recorded, data)
+        if notice is None and recorded.type == "node.updated" and data["key"] != OVERALL:
+            self._note(str(data["key"]), update_words(recorded.body))
         self._changed()
 
     def follow(self, events: "Iterable[RecordedEvent]") -> Self:
@@ -114,8 +113,13 @@ class RunPicture:
         return tuple(self._standing(each, word) for each in (*known.values(), *others))
 
     @property
+    def notices(self) -> Notices:
+        """What it has told people."""
+        return self.under_way.notices
+
+    @property
     def notes(self) -> list[str]:
-        """The newest notifications and reports of progress, the newest last."""
+        """The newest reports of progress under names of their own, the newest last."""
         return list(self._notes.values())
 
     def set_held(self, held: bool) -> None:
@@ -126,7 +130,7 @@ class RunPicture:
 
     def document(self) -> JsonObject:
         """The run view as ``show --json`` prints it."""
-        return self._view.document(held=self.held)
+        return {**self._view.document(held=self.held), "notifications": self.notices.document(self._view.rows)}
 
     def _standing(self, place: Place, word: str) -> Standing:
         rows = self._view.rows
@@ -151,9 +155,8 @@ class RunPicture:
         self.__dict__.pop("status", None)
         self.__dict__.pop("standings", None)
 
-    def _note(self, key: str, words: str, position: int) -> None:
-        name = f"{position}" if key == _NOTIFICATION else key
-        self._notes.pop(name, None)
-        self._notes[name] = one_line(words if key == _NOTIFICATION else f"{key}  {words}")
+    def _note(self, key: str, words: str) -> None:
+        self._notes.pop(key, None)
+        self._notes[key] = one_line(f"{key}  {words}")
         while len(self._notes) > _NOTES:
             del self._notes[next(iter(self._notes))]

@@ -11,8 +11,9 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from runwright.cli.rendering.live_graphs import live_lines
+from runwright.cli.rendering.live_graphs import live_lines, told_lines
 from runwright.cli.rendering.marks import HELD, QUIET, sign, style_of
+from runwright.cli.rendering.notices import notice_line
 from runwright.cli.rendering.reasons import GOES_ON, INTERRUPTED
 from runwright.cli.rendering.run_lines import short_id
 from runwright.cli.rendering.standings import standing_lines
@@ -88,7 +89,7 @@ class Progress:
         if self._watched:
             self._live.stop()
             for line in self._last_look():
-                self._console.print(line)
+                self._draw(line)
 
     def hold(self, held: bool) -> None:
         """Show nothing while somebody is asked something, and what came in the meantime after it."""
@@ -100,7 +101,7 @@ class Progress:
             elif not held and self._held is not None:
                 kept, self._held = self._held, None
                 for line in kept:
-                    self._console.print(line)
+                    self._draw(line)
                 if self._watched:
                     self._live = self._fresh()
                     self._live.start()
@@ -137,7 +138,7 @@ class Progress:
             if self._picture is not None:
                 self._picture.apply(recorded)
             else:
-                self._take(recorded, json.loads(recorded.data))
+                self._run_of(recorded).take(recorded, json.loads(recorded.data))
 
     def feed(self, recorded: "RecordedEvent") -> None:
         """Take in one event of a run, and say what it means."""
@@ -145,7 +146,10 @@ class Progress:
             self.recall(recorded)
             return
         data: JsonObject = json.loads(recorded.data)
-        run = self._take(recorded, data)
+        run = self._run_of(recorded)
+        notice = run.take(recorded, data)
+        if notice is not None:
+            self._print(notice_line(notice, f"{run.name}  " if self._several else ""))
         match recorded.type:
             case "node.finished":
                 self._finished(run, recorded, data)
@@ -160,13 +164,12 @@ class Progress:
             case _:
                 pass
 
-    def _take(self, recorded: "RecordedEvent", data: JsonObject) -> UnderWay:
-        """Keep what an event says about what is under way."""
+    def _run_of(self, recorded: "RecordedEvent") -> UnderWay:
+        """What is known of the run that an event is about."""
         run_id = recorded.stream.partition("/")[2]
         run = self._runs.get(run_id)
         if run is None:
             run = self._runs[run_id] = UnderWay(short_id(run_id), lambda finished: self._delay(run_id, finished))
-        run.take(recorded, data)
         return run
 
     def _finished(self, run: UnderWay, recorded: "RecordedEvent", data: JsonObject) -> None:
@@ -191,9 +194,12 @@ class Progress:
     def _print(self, line: Text) -> None:
         with self._lock:
             if self._held is None:
-                self._console.print(line)
+                self._draw(line)
             else:
                 self._held.append(line)
+
+    def _draw(self, line: Text) -> None:
+        self._console.print(line, no_wrap=line.no_wrap, overflow=line.overflow)
 
     def _current(self) -> Group | Text:
         """The graph of the one run, or a line for each run that is at work or waits for time."""
@@ -216,7 +222,9 @@ class Progress:
             if self._picture is None or not self._picture.begun:
                 return []
             width, height = self._console.size
-            return standing_lines(self._picture, self._now(), width=width, room=max(height - _FREE, _LEAST))
+            told = told_lines(self._picture)
+            room = max(height - _FREE - len(told), _LEAST)
+            return [*standing_lines(self._picture, self._now(), width=width, room=room), *told]
 
     def _line(self, run: UnderWay, now: int) -> Text:
         line = self._start(now)

@@ -4,10 +4,11 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from attrs import define
+from attrs import define, field
 
 from runwright.cli.rendering.text import local_time, one_line, span
 from runwright.eventstore.values import Json, JsonObject
+from runwright.projections.views.notices import Notice, Notices
 
 if TYPE_CHECKING:
     from runwright.engine.graph.definition import Definition
@@ -52,6 +53,7 @@ class UnderWay:
         overall: Whether it is that of the whole.
         waits: What the run waits for: ``waits``, ``tries again``, or nothing.
         due: Until when (UTC microseconds).
+        notices: What it has told people.
     """
 
     name: str
@@ -63,9 +65,13 @@ class UnderWay:
     overall: bool = False
     waits: str = ""
     due: int | None = None
+    notices: Notices = field(factory=Notices)
 
-    def take(self, recorded: "RecordedEvent", data: JsonObject) -> None:
-        """Take the next event of the run's stream, with its decoded data."""
+    def take(self, recorded: "RecordedEvent", data: JsonObject) -> Notice | None:
+        """Take the next event of the run's stream, with its decoded data; answer what it tells people, if anything."""
+        notice = self.notices.apply(recorded)
+        if notice is not None:
+            return notice
         match recorded.type:
             case "node.started":
                 self.node, self.began, self.at_work, self.update = str(data["path"]), recorded.at, True, ""
@@ -92,6 +98,7 @@ class UnderWay:
                 self._rest()
             case _:
                 pass
+        return None
 
     def waiting_words(self, now: int) -> str:
         """What it waits for: ``waits until 12:30:00 (5 min 00 s)``, ``tries again in 3.0 s``; else nothing."""

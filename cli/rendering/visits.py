@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, mark
+from runwright.cli.rendering.notices import ERASED
 from runwright.cli.rendering.reasons import answered_words
 from runwright.cli.rendering.run_lines import SHORT
 from runwright.cli.rendering.text import clean, local_time, span
@@ -45,6 +46,7 @@ def visits_screen(
     for visit in cast("list[JsonObject]", document["visits"]):
         for attempt in cast("list[JsonObject]", visit["attempts"]):
             parts.append(_attempt(visit, attempt, now, word))
+            parts += _told(cast("JsonObject | None", attempt["notification"]))
             parts += [_block(name, attempt[name]) for name in ("error", "output") if attempt.get(name) is not None]
             for update in cast("list[JsonObject]", attempt.get("updates", [])):
                 parts.append(_block(f"update {update['key']}", update["update"]))
@@ -52,6 +54,16 @@ def visits_screen(
             parts.append(Text(f"      answered {words}", style=QUIET))
         parts += [_effect(each) for each in effects if each.visit == visit["visit"]]
     return parts
+
+
+def _told(notification: JsonObject | None) -> list[RenderableType]:
+    """What a notify node told, whole, and how far it has come on its way to the session."""
+    if notification is None:
+        return []
+    words = {"pending": "told, and not yet seen in its session", "sent": "told, and seen in its session"}
+    text = notification["text"]
+    shown = ERASED if isinstance(text, dict) else text
+    return [_block(words.get(str(notification["delivery"]), "told"), shown)]
 
 
 def _effect(effect: "Effect") -> Text:

@@ -1,8 +1,13 @@
 """Events about nodes and mounts of a run (stream ``run/<run ID>``)."""
 
+from typing import Final
+
 from attrs import frozen
 
 from runwright.eventstore.events.event import Content, Event, private, recorded
+
+#: The key of an update by which a run without a session tells what a notify node says.
+NOTIFICATION: Final = "notification"
 
 
 @recorded("node.carried")

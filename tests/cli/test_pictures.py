@@ -11,7 +11,7 @@ from runwright.cli.rendering.pictures import RunPicture
 from runwright.cli.rendering.shapes import Shape
 from runwright.engine.graph.definition import Case, Definition, MountSpec, Switch
 from runwright.eventstore.events.event import Content
-from runwright.eventstore.events.node import MountEntered, NodeStarted, NodeUpdated
+from runwright.eventstore.events.node import MountEntered, NodeFinished, NodeStarted, NodeUpdated
 from support.graphs import graph, node
 from support.told import START, Teller, Told, started, visited
 
@@ -91,6 +91,21 @@ def test_the_screen_says_where_the_run_is() -> None:
     assert "○" in shown["mend"]
     assert "↺ judge" in shown["mend"]
     assert lines[-1] == "  │ detail almost there"
+
+
+@pytest.mark.parametrize(("height", "told"), [(22, ["n3", "n4", "n5"]), (10, ["n5"]), (6, [])])
+def test_what_people_were_told_stands_last(height: int, told: list[str]) -> None:
+    """The newest notifications, as many as there is room for; before them the progress of parts."""
+    events: list[Told] = [*started()]
+    for number in range(1, 6):
+        facts: dict[str, Any] = {"path": "tell", "visit": number, "attempt": 1, "key": "notification"}
+        notice = Content.json({"message": f"n{number}", "notice": "interim"})
+        events.append((STREAM, NodeStarted(path="tell", visit=number, attempt=1, kind="notify")))
+        events.append((STREAM, NodeUpdated(number=number, update=notice, **facts)))
+        events.append((STREAM, NodeFinished(path="tell", visit=number, attempt=1, outcome="completed")))
+    lines = screen(picture(None, events), height=height)
+    assert [each for each in lines if "»" in each] == [f"  » tell  {each}" for each in told]
+    assert not told or lines[-1].endswith(told[-1])
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 22), (40, 8), (120, 38), (20, 6)])

@@ -33,7 +33,8 @@ def event(type_: str, at: int, **data: Any) -> RecordedEvent:
 
 def node(type_: str, at: int, **data: Any) -> RecordedEvent:
     """One event of its node."""
-    return event(type_, at, **{"path": "pay", "visit": 1, "attempt": 1, **data})
+    begins = {"kind": "action", "invocation": 0, "deadline": None} if type_ == "node.started" else {}
+    return event(type_, at, **{"path": "pay", "visit": 1, "attempt": 1, **begins, **data})
 
 
 class View:

@@ -6,10 +6,8 @@ from runwright.engine.execution.failures import Failure, NodeFailure, stored
 from runwright.engine.execution.runners.texts import text_of
 from runwright.engine.execution.visit import Ended, Visit
 from runwright.engine.execution.walk import Walk
+from runwright.eventstore.events.node import NOTIFICATION
 from runwright.eventstore.values import Json, encode
-
-#: The name under which a run without a session reports what it has to tell.
-NOTIFICATION = "notification"
 
 
 async def run_notify(walk: Walk, visit: Visit) -> Ended:
