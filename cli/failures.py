@@ -37,7 +37,7 @@ _USAGE_CODES: Final = frozenset(
         "workflow_not_found", "workflow_invalid", "input_invalid", "agent_missing", "interpreter_unusable",
         "unsupported", "value_refused", "payload_too_large", "output_invalid", "input_cleared",
         "query_refused", "unknown_projection", "unknown_field", "unknown_operator", "value_unfit",
-        "head_unreadable", "nothing_to_export", "export_unreadable", "export_incomplete", "target_exists",
+        "head_unreadable", "nothing_to_export", "export_unreadable", "no_export", "export_incomplete", "target_exists",
     }
 )  # fmt: skip
 #: Codes that say: the store, its file or its process is not there for us.

@@ -9,6 +9,9 @@ from attrs import field, frozen
 
 from runwright.eventstore.errors import StoreMissing, UnsafeHome, UnusableHome
 
+#: How every file of SQLite begins.
+SQLITE_MAGIC = b"SQLite format 3\0"
+
 #: SQLite takes no path over 512 bytes, its own suffix and the closing NUL included.
 MOST_BYTES = 512 - len("/look/log.sqlite-journal") - 1
 

@@ -23,11 +23,10 @@ from runwright.eventstore.errors import (
     StoreNewer,
 )
 from runwright.eventstore.events.log import LogCreated
-from runwright.eventstore.home import Home, create_file, sync_folder
+from runwright.eventstore.home import SQLITE_MAGIC, Home, create_file, sync_folder
 from runwright.eventstore.table import APPLICATION_ID, SCHEMA, Layout, events
 from runwright.eventstore.transaction import read_head
 
-_MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _WAL_MAGIC = (0x377F0682, 0x377F0683)
@@ -96,7 +95,7 @@ def _checked_header(path: Path) -> _Header:
         head = file.read(_HEADER)
     if not head:
         raise StoreCorrupt(path, "it is empty")
-    if not head.startswith(_MAGIC[: len(head)]):
+    if not head.startswith(SQLITE_MAGIC[: len(head)]):
         raise StoreForeign(path, "it is no SQLite database")
     if len(head) < _HEADER:
         raise StoreCorrupt(path, f"it has {len(head)} bytes, less than its header")

@@ -20,6 +20,7 @@ Problem: TypeAlias = Literal[
     "body_missing",  # a private value is gone and no erasure is recorded
     "not_canonical",  # a line of an export is not its own canonical form
     "head_changed",  # the head line of an export, or the head row of a store, is not what the chain says
+    "no_export",  # the file is something else than a native export of Runwright
     "head_differs",  # the log is whole in itself and not the one that the kept head belongs to
 ]
 

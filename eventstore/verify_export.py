@@ -1,16 +1,19 @@
 """Verification of a native export, offline: every byte of the file is part of what holds or does not."""
 
 from collections.abc import Callable, Generator, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 
 from attrs import define, field
 
 from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.erased import ErasureLedger
-from runwright.eventstore.transfer.errors import ExportDamaged, ExportUnreadable
+from runwright.eventstore.home import SQLITE_MAGIC
+from runwright.eventstore.transfer.errors import ExportDamaged, ExportUnreadable, NoExport
 from runwright.eventstore.transfer.jsonl import (
+    HEAD_BEGINNINGS,
     LINE_BYTES_MAX,
     ExportHead,
     ExportLine,
@@ -24,6 +27,14 @@ from runwright.eventstore.walk import ChainWalk, body_fault, tail_fault
 
 #: Called with the position reached and the last one of the file.
 Progress = Callable[[int, int], None]
+
+#: How many lines behind a bad head line are looked at for an event, before the file is taken for no export.
+_LOOKED_AT: Final = 100
+
+_NO_EXPORT: Final = "It is no native export of Runwright."
+_DATABASE: Final = (
+    "It is a database, and no export; a backup is read as log.sqlite in a folder of its own, named with --home."
+)
 
 #: Hands on the events that hold and returns the fault that ends them.
 _Reading: TypeAlias = Generator[RecordedEvent, None, Fault | None]
@@ -57,6 +68,7 @@ def read_export(source: Path) -> Iterator[RecordedEvent]:
 
     Raises:
         ExportDamaged: At the first event that does not hold.
+        NoExport: The file is something else.
         ExportUnreadable: The file cannot be read at all.
     """
     reading = ExportReading(source)
@@ -65,8 +77,10 @@ def read_export(source: Path) -> Iterator[RecordedEvent]:
         raise damaged(source, reading.verdict)
 
 
-def damaged(source: Path, verdict: Verdict) -> ExportDamaged:
+def damaged(source: Path, verdict: Verdict) -> ExportDamaged | NoExport:
     """Make the error that a failed verdict over an export stands for."""
+    if verdict.problem == "no_export":
+        return NoExport(source, verdict.detail)
     return ExportDamaged(source, verdict.position, str(verdict.problem), verdict.detail)
 
 
@@ -105,8 +119,11 @@ class ExportReading:
         self._conclude(fault)
 
     def _read(self, lines: Iterator[bytes]) -> _Reading:
-        opening = _opening(next(lines, b""))
+        first = next(lines, b"")
+        opening = _opening(first)
         if isinstance(opening, Fault):
+            if not (_begins_export(first) or any(map(_is_event, islice(lines, _LOOKED_AT)))):
+                return Fault("no_export", None, _DATABASE if first.startswith(SQLITE_MAGIC) else _NO_EXPORT)
             return opening
         self.opening = opening
         if opening.complete:
@@ -223,6 +240,16 @@ def _opening(raw: bytes) -> ExportHead | Fault:
     if opening.first == 1 and opening.previous != genesis(opening.log_id):
         return Fault("head_changed", HEAD_LINE, "The head line's hash does not belong to its log ID.")
     return opening
+
+
+def _begins_export(raw: bytes) -> bool:
+    """Say whether a first line, or what is left of it, begins as that of an export does."""
+    return any(raw.startswith(each) or each.startswith(raw) for each in HEAD_BEGINNINGS)
+
+
+def _is_event(raw: bytes) -> bool:
+    """Say whether a line is an event's, of a whole export or of a part."""
+    return any(isinstance(_event_line(raw, 0, complete=each), ExportLine) for each in (True, False))
 
 
 def _event_line(raw: bytes, place: int, *, complete: bool) -> ExportLine | Fault:

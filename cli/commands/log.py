@@ -14,8 +14,6 @@ from runwright.cli.opening import reading, reading_events
 from runwright.cli.rendering.counting import counted
 from runwright.cli.rendering.text import plural
 
-_SQLITE = b"SQLite format 3\x00"
-
 
 @click.group("log", cls=Family)
 def command() -> None:
@@ -32,6 +30,7 @@ def verify(call: Invocation, file: str | None, kept: str | None, deep: bool) -> 
     Exits 1 and names the first bad position and what is wrong there.
     """
     from runwright.cli.rendering.verdicts import verdict_document, verdict_lines
+    from runwright.eventstore.errors import StoreForeign
     from runwright.eventstore.verdict import parse_head
     from runwright.eventstore.verify import verify_store
     from runwright.eventstore.verify_export import verify_export
@@ -41,7 +40,10 @@ def verify(call: Invocation, file: str | None, kept: str | None, deep: bool) -> 
         if file is None:
             verdict = verify_store(call.home, deep=deep, head=head, progress=progress)
         elif _is_store(_path(file)):
-            verdict = verify_store(_path(file), deep=deep, head=head, progress=progress)
+            try:
+                verdict = verify_store(_path(file), deep=deep, head=head, progress=progress)
+            except StoreForeign:
+                verdict = verify_export(_path(file))  # which says what it is not
         else:
             verdict = verify_export(_path(file), head=head, progress=progress)
     if call.out.for_machines:
@@ -157,8 +159,10 @@ def _is_store(path: Path) -> bool:
     if path.is_dir():
         return True
     try:
+        from runwright.eventstore.home import SQLITE_MAGIC
+
         with path.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
+            return file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
     except OSError:
         return False  # the verification of an export says why it cannot be read
 

@@ -45,6 +45,8 @@ def verdict_lines(verdict: "Verdict") -> list[Text]:
         what = "the whole log" if verdict.complete else "a part of the log"
         values = "with its private values" if verdict.values else "without private values"
         lines.append(Text.assemble(("✓ ", GOOD), f"{plural(verdict.events, 'event')} hold: {what}, {values}."))
+    elif verdict.problem == "no_export":
+        lines.append(Text("  Name what `runwright log export` wrote in its native format.", style=QUIET))
     else:
         lines.append(Text(f"  {plural(verdict.events, 'event')} before that hold.", style=QUIET))
     if verdict.head is not None:

@@ -5,6 +5,7 @@ TransferError (a StoreError)
 ├── HeadUnreadable          a kept head is not POSITION:HASH
 ├── NothingToExport         the log holds no such event
 ├── ExportUnreadable        the file of an export cannot be read
+├── NoExport                a file is something else than a native export
 ├── ExportDamaged           an export does not hold
 ├── ExportIncomplete        an export lacks what an import needs
 ├── TargetExists            a file stands where a backup should go
@@ -64,6 +65,18 @@ class ExportUnreadable(TransferError):
         super().__init__(f"{path} cannot be read: {reason}.", "Check the name and the rights of the file.")
         self.path = path
         self.reason = reason
+
+
+class NoExport(TransferError):
+    """A file that should be a native export is something else: no line of it is one of an export."""
+
+    code = "no_export"
+
+    def __init__(self, path: Path, detail: str) -> None:
+        super().__init__(
+            f"{path} cannot be used: {detail}", "Name what `runwright log export` wrote in its native format."
+        )
+        self.path = path
 
 
 class ExportDamaged(TransferError):

@@ -20,6 +20,9 @@ _HEX = re.compile(r"[0-9a-f]*")
 _COLUMNS = frozenset(each.name for each in fields(RecordedEvent) if each.name not in {"with_body", "_event"})
 _HEAD_KEYS = frozenset(("first", "format", "last", "log_id", "previous"))
 
+#: How a head line begins, of a whole export and of a part.
+HEAD_BEGINNINGS: Final = (b'{"first":', b'{"complete":')
+
 
 class LineRefused(Exception):
     """A line is not a canonical line of the native format; the message says why, without its content."""

@@ -1,6 +1,7 @@
 """What the audit commands find: an edited row, an edited event, a changed export; and what mends it."""
 
 import shlex
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -94,6 +95,33 @@ def test_a_replay_of_what_is_not_there_says_what_is(cli: CommandLine, tmp_path: 
     )
     assert f"No run {newest} is in {part}." in cli("replay", newest, "--from", part, code=2).err
     assert "No run zzzz is in" in cli("replay", "zzzz", "--from", part, code=2).err
+
+
+def test_a_file_that_is_no_export_is_called_so(cli: CommandLine, tmp_path: Path) -> None:
+    """Whatever takes an export: it is not spoken of as of a damaged one, and nothing was found wrong with the log."""
+    cli("run", "--inline", "sample", "a")
+    cli("log", "export", "--format", "csv", "-o", str(tmp_path / "events.csv"))
+    cli("store", "backup", str(tmp_path / "backup"))
+    foreign = sqlite3.connect(tmp_path / "foreign.sqlite")
+    foreign.execute("CREATE TABLE a (b)")
+    foreign.close()
+    home = str(tmp_path / "new")
+    for name in ("events.csv", "foreign.sqlite", "backup"):
+        path = str(tmp_path / name)
+        for line in (("log", "verify", path), ("replay", "aaaa", "--from", path), ("store", "import", path)):
+            if (line[0], name) == ("log", "backup"):
+                cli(*line)
+                continue
+            document = cli(*line, "--home", home, "--json", code=1 if line[0] == "log" else 2).document
+            assert (document["problem"] if line[0] == "log" else document["error"]["code"]) == "no_export"
+            said = cli(*line, "--home", home, code=1 if line[0] == "log" else 2)
+            assert "no native export" in said.out + said.err or "is a database" in said.out + said.err
+            assert "log export" in said.out + said.err
+            assert "head line" not in said.out + said.err
+    # And the way that is named for a backup is one.
+    (tmp_path / "restored").mkdir(mode=0o700)
+    shutil.copy(tmp_path / "backup", tmp_path / "restored" / "log.sqlite")
+    assert len(cli("runs", "--home", str(tmp_path / "restored"), "--json").document["items"]) == 1
 
 
 def test_redaction_erases_values_and_keeps_facts(cli: CommandLine) -> None:

@@ -14,7 +14,8 @@ from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.events.log import LogRedacted
 from runwright.eventstore.events.run import RunInputErased
-from runwright.eventstore.transfer.errors import ExportDamaged, ExportUnreadable, HeadUnreadable
+from runwright.eventstore.home import SQLITE_MAGIC
+from runwright.eventstore.transfer.errors import ExportDamaged, ExportUnreadable, HeadUnreadable, NoExport
 from runwright.eventstore.transfer.jsonl import ExportHead, write_event, write_head
 from runwright.eventstore.verdict import Verdict, format_head, parse_head
 from runwright.eventstore.verify_export import read_export, verify_export
@@ -358,6 +359,35 @@ def test_a_file_that_cannot_be_read_is_a_typed_error(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(ExportUnreadable):
             verify_export(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"a line without an end",
+        b"import os\n\nprint(os.getcwd())\n",
+        b"{}\n{}\n",
+        b'{"specversion":"1.0","type":"run.queued"}\n',
+        b"position,stream\r\n1,log\r\n",
+        b"\x7fELF\x00\xff" * 40,
+    ],
+)
+def test_what_is_no_export_is_called_so(tmp_path: Path, text: bytes) -> None:
+    """A file without any line of an export is not a damaged one; a damaged head line before events is."""
+    path = tmp_path / "file"
+    path.write_bytes(text)
+    verdict = verify_export(path)
+    assert (verdict.problem, verdict.position, verdict.events) == ("no_export", None, 0)
+    with pytest.raises(NoExport, match="no native export of Runwright"):
+        list(read_export(path))
+    assert check(tmp_path, [text.partition(b"\n")[0] + b"\n", *WHOLE[1:]]).problem == "head_changed"
+
+
+def test_a_database_is_told_from_an_export(tmp_path: Path) -> None:
+    """The way to a backup is another one."""
+    path = tmp_path / "file"
+    path.write_bytes(SQLITE_MAGIC + bytes(4000))
+    assert "log.sqlite" in verify_export(path).detail
 
 
 def test_a_kept_head_is_read_as_it_is_written() -> None:
