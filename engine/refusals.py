@@ -121,7 +121,10 @@ def sentence(code: str, evidence: Mapping[str, Json]) -> str:
             f"of run {evidence.get('run')} right now."
         )
     if code == "claim_lost" and "session" in evidence:
-        return f"The coordinator that speaks does not hold session {evidence['session']} ({evidence.get('reason')})."
+        session, reason = evidence["session"], evidence.get("reason")
+        return (
+            f"Only the coordinator that attached to session {session} last speaks for it, under its epoch ({reason})."
+        )
     pattern = _SENTENCES.get(code)
     if pattern is None:
         return f"The command was refused ({code.replace('_', ' ')})."

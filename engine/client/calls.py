@@ -136,10 +136,10 @@ def run_restart(
 
 
 def run_follow_up(
-    run_id: str, text: str, *, session: str, key: str | None = None
+    run_id: str, text: str, *, session: str, epoch: str, key: str | None = None
 ) -> Steps[Applied[str] | Adopted[str]]:
     """Have a text sent to a live run's own session once the run has completed."""
-    payload: JsonObject = {"session": session, "text": text}
+    payload: JsonObject = {"session": session, "epoch": epoch, "text": text}
     return commanded(Ask(operation="run.follow_up", run_id=run_id, payload=payload, keyed=True, key=key))
 
 

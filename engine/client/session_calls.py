@@ -116,7 +116,7 @@ def request_submit(
         request_id: The request.
         value: The candidate.
         session: The session that speaks; ``None`` for a person who plays the agent.
-        epoch: Its coordinator's.
+        epoch: Its coordinator's: a session speaks under the present one alone.
         key: The idempotency key.
 
     Raises:

@@ -173,7 +173,7 @@ class SubmitAnswer:
         request: The request.
         value: The candidate.
         session: The session that speaks; ``None`` for a person who plays the agent.
-        epoch: Its coordinator's epoch; ``None`` where none is compared.
+        epoch: Its coordinator's epoch; ``None`` where no session speaks.
     """
 
     request: str
@@ -191,7 +191,7 @@ class UpdateRequest:
         name: What it is progress of; the newest of each name is shown.
         update: The progress.
         session: The session that speaks; ``None`` for a person who plays the agent.
-        epoch: Its coordinator's epoch; ``None`` where none is compared.
+        epoch: Its coordinator's epoch; ``None`` where no session speaks.
     """
 
     request: str

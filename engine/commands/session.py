@@ -209,9 +209,11 @@ class QueueFollowUp:
     Attributes:
         run_id: A live run.
         session: The session that asks, which must be the run's own.
+        epoch: Its coordinator's epoch.
         text: Up to 64 KiB; private.
     """
 
     run_id: str
     session: str
+    epoch: str
     text: str

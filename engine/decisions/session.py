@@ -58,9 +58,9 @@ def session_busy(holder: ReservationRow) -> Conflict:
     )
 
 
-def check_epoch(row: SessionRow | None, session: str, epoch: str) -> Conflict | None:
-    """Check a coordinator's authority: only the one that attached last speaks for its session."""
-    if row is None or row.epoch is None:
+def check_epoch(row: SessionRow | None, session: str, epoch: str | None) -> Conflict | None:
+    """Check a coordinator's authority: only the one that attached last speaks for its session, and says which it is."""
+    if row is None or row.epoch is None or epoch is None:
         reason = "missing"
     elif row.epoch != epoch:
         reason = "owner_changed"

@@ -96,7 +96,7 @@ class AsyncConversing(AsyncSteering):
             request_id: The request.
             value: The candidate, as JSON.
             session: The session that speaks; ``None`` for a person who plays the agent.
-            epoch: Its coordinator's epoch; ``None`` where none is compared.
+            epoch: Its coordinator's epoch: a session speaks under the present one alone.
             key: The idempotency key.
             caller: Who asks, under a key of its own.
 

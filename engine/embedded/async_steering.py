@@ -186,7 +186,7 @@ class AsyncSteering(AsyncAsking):
         return await self._driving.bridge.wrap(self._holder.transitions.view(session, epoch=epoch))
 
     async def follow_up(
-        self, run_id: str, text: str, *, session: str, key: str | None = None, caller: Caller | None = None
+        self, run_id: str, text: str, *, session: str, epoch: str, key: str | None = None, caller: Caller | None = None
     ) -> Applied[str] | Adopted[str]:
         """Have a text sent to a live run's own session once the run has completed.
 
@@ -194,15 +194,16 @@ class AsyncSteering(AsyncAsking):
             run_id: The run.
             text: Up to 64 KiB.
             session: The run's own session.
+            epoch: Its coordinator's epoch.
             key: The idempotency key.
             caller: Who asks, under a key of its own.
 
         Raises:
             NotFound: There is no such run of that session.
-            ConflictError: It has ended.
+            ConflictError: It has ended, or another coordinator has the session.
         """
         self._check_usable()
-        return await self._send(QueueFollowUp(run_id=run_id, session=session, text=text), caller, key)
+        return await self._send(QueueFollowUp(run_id=run_id, session=session, epoch=epoch, text=text), caller, key)
 
     async def restart(self, run_id: str, *, at: str | None = None, key: str | None = None, drive: bool = True) -> str:
         """Run an ended run's workflow afresh; answer the new run's ID, committed. As `queue_restart`."""

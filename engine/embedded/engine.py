@@ -222,9 +222,11 @@ class Engine:
         """A session as its coordinator sees it: who holds it, its open turn, its current message."""
         return self._call(self._engine.session_view(session))
 
-    def follow_up(self, run_id: str, text: str, *, session: str, key: str | None = None) -> Applied[str] | Adopted[str]:
+    def follow_up(
+        self, run_id: str, text: str, *, session: str, epoch: str, key: str | None = None
+    ) -> Applied[str] | Adopted[str]:
         """Have a text sent to a live run's own session once the run has completed."""
-        return self._call(self._engine.follow_up(run_id, text, session=session, key=key))
+        return self._call(self._engine.follow_up(run_id, text, session=session, epoch=epoch, key=key))
 
     def restart(self, run_id: str, *, at: str | None = None, key: str | None = None, drive: bool = True) -> str:
         """Run an ended run's workflow afresh, from the first node or from ``at``; answer the new run's ID."""

@@ -131,7 +131,7 @@ class RequestSubmit:
         request_id: The request.
         value: The candidate.
         session: The session that speaks; ``null`` for a person who plays the agent.
-        epoch: Its coordinator's epoch, which has to be the present one; ``null`` where none is compared.
+        epoch: Its coordinator's epoch, which has to be the present one; needed wherever a session speaks.
     """
 
     request_id: str = of(ID)

@@ -211,9 +211,16 @@ class RunLogs:
 
 @frozen(kw_only=True)
 class RunFollowUp:
-    """A text for a live run's own session, sent once the run has completed."""
+    """A text for a live run's own session, sent once the run has completed.
+
+    Attributes:
+        session: The session that speaks, which has to be the run's own.
+        epoch: Its coordinator's epoch, which has to be the present one.
+        text: The text.
+    """
 
     session: str = of(SESSION)
+    epoch: str = of(ID)
     text: str = of(Prose(64 * 1024))
 
 

@@ -116,5 +116,7 @@ def _asked(command: ClientCommand) -> JsonObject:
             return {"request": command.request, "value": command.value, "session": command.session}
         case UpdateRequest():
             return {"request": command.request, "name": command.name, "update": command.update}
-        case PauseRun() | CancelRun() | ResolveEffect() | DecideRequest() | QueueFollowUp():
+        case QueueFollowUp():
+            return {"run_id": command.run_id, "session": command.session, "text": command.text}
+        case PauseRun() | CancelRun() | ResolveEffect() | DecideRequest():
             return asdict(command)

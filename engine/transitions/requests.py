@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from runwright.engine.commands.client import Caller, DecideRequest, SubmitAnswer, UpdateRequest
 from runwright.engine.commands.host import JudgeSubmission
+from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.decisions.decided import Decision, TurnedAway
 from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.decisions.person import DecisionFacts, decide_decision
@@ -28,7 +29,7 @@ Placed = Callable[[Appended], object]
 
 def check_speaker(loader: FactsLoader, command: object) -> Conflict | None:
     """Check the live authority of whoever speaks for a session, before anything else is looked at."""
-    if not isinstance(command, SubmitAnswer | UpdateRequest) or command.session is None or command.epoch is None:
+    if not isinstance(command, SubmitAnswer | UpdateRequest | QueueFollowUp) or command.session is None:
         return None
     return check_epoch(loader.rows.get(SESSIONS, command.session), command.session, command.epoch)
 

@@ -77,6 +77,8 @@ class SessionUnit:
                 if isinstance(command, AttachSession):
                     return self._attach(tx, at, command)
                 row = at.row
+                if isinstance(command, DetachSession) and _has_left(row, command):
+                    return Adopted(at.view(), tx.version(f"session/{command.session}"))
                 fenced = check_epoch(row, command.session, command.epoch)
                 if row is None or fenced is not None:
                     return fenced or Conflict("not_found", {"what": "session", "id": command.session})
@@ -212,6 +214,11 @@ class SessionUnit:
 
     def _append(self, tx: Tx, stream: str, events: Sequence[Event]) -> int:
         return tx.append(stream, tx.version(stream), events, actor=self._actor).version
+
+
+def _has_left(row: SessionRow | None, command: DetachSession) -> bool:
+    """Whether a coordinator says once more that it leaves: nobody has attached since it did."""
+    return row is not None and not row.attached and row.epoch == command.epoch
 
 
 def view_unit(

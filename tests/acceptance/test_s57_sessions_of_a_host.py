@@ -206,8 +206,10 @@ async def test_c33_a_session_is_reopened_while_its_run_lives(tmp_path: Path) -> 
                     await told()
                 assert fenced.value.code == "claim_lost"
             async with await AsyncClient.connect(host.home, client="pi:s2") as foreign:
-                with pytest.raises(ConflictError):
-                    await foreign.request_submit(request, "x", session="s2")
+                epoch = (await foreign.session_attach("s2", agent="tests"))["epoch"]
+                with pytest.raises(ConflictError) as refused:
+                    await foreign.request_submit(request, "x", session="s2", epoch=epoch)
+                assert refused.value.code == "protocol_rejected"
             await second.begin(again["message"], run_id)
             await second.client.request_submit(request, "mine", session="s1", epoch=second.epoch)
             await second.end()

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from runwright import AnswerRejected, Choice, ConflictError, Context, Json, JsonObject, NotFound, Question, Workflow
 from runwright.engine.commands.session import TurnEnd
-from support.engine_session import EngineSession
+from support.engine_session import EngineSession, attached
 from support.engines import KINDS, opened
 
 pytestmark = pytest.mark.parametrize("kind", KINDS)
@@ -108,7 +108,7 @@ async def test_a_run_talks_to_its_session_and_to_a_person(kind: str, tmp_path: P
 async def test_a_refused_candidate_says_what_to_correct(kind: str, tmp_path: Path) -> None:
     """By its type, or by the node's own check; the same key hears the same verdict, and the fifth ends the attempt."""
     async with opened(kind, tmp_path / "state") as engine:
-        _, run_id, request = await begun(engine)
+        pi, run_id, request = await begun(engine)
         wrong: list[tuple[Json, str, str]] = [
             ({"word": 7}, "output_invalid", r"\$\.word"),
             ({"word": "LOUD"}, "validation_failed", "more quietly"),
@@ -119,21 +119,24 @@ async def test_a_refused_candidate_says_what_to_correct(kind: str, tmp_path: Pat
         for number, (value, code, said) in enumerate(wrong):
             for _ in range(2):
                 with pytest.raises(AnswerRejected, match=said) as refused:
-                    await engine.submit(request.request_id, value, session="s1", key=f"k{number}")
+                    await engine.submit(request.request_id, value, session="s1", epoch=pi.epoch, key=f"k{number}")
                 assert (refused.value.code, refused.value.left) == (code, 4 - number)
         outcome = await engine.wait(run_id)
         assert (outcome.status, outcome.error.code) == ("failed", "validation_failed")
         with pytest.raises(ConflictError):
-            await engine.submit(request.request_id, {"word": "soft"}, session="s1")
+            await engine.submit(request.request_id, {"word": "soft"}, session="s1", epoch=pi.epoch)
 
 
 async def test_who_may_answer_what(kind: str, tmp_path: Path) -> None:
     """A session its own request, a person in its place as well; nobody else, and nothing that is not there."""
     async with opened(kind, tmp_path / "state") as engine:
         pi, run_id, request = await begun(engine)
+        other = await attached(engine, "s2")
         for speaker, code in (
-            ({"session": "s2"}, "protocol_rejected"),
+            ({"session": "s2", "epoch": other.epoch}, "protocol_rejected"),
+            ({"session": "s2", "epoch": pi.epoch}, "claim_lost"),
             ({"session": "s1", "epoch": "e"}, "claim_lost"),
+            ({"session": "s1"}, "claim_lost"),
         ):
             with pytest.raises(ConflictError) as refused:
                 await engine.submit(request.request_id, {"word": "soft"}, **speaker)
@@ -156,13 +159,14 @@ async def test_who_may_answer_what(kind: str, tmp_path: Path) -> None:
 async def test_progress_from_a_session(kind: str, tmp_path: Path) -> None:
     """Durable like a node's own, while its request is open."""
     async with opened(kind, tmp_path / "state") as engine:
-        _, run_id, request = await begun(engine)
-        await engine.update_request(request.request_id, completed=1, total=3, message="reading", session="s1")
+        pi, run_id, request = await begun(engine)
+        speaks = {"session": "s1", "epoch": pi.epoch}
+        await engine.update_request(request.request_id, completed=1, total=3, message="reading", **speaks)
         (update,) = await engine.events(run_id, types=["node.updated"])
         assert update.event.update.value == {"completed": 1, "total": 3, "message": "reading"}
-        await engine.submit(request.request_id, {"word": "soft"}, session="s1")
+        await engine.submit(request.request_id, {"word": "soft"}, session="s1", epoch=pi.epoch)
         with pytest.raises(ConflictError):
-            await engine.update_request(request.request_id, message="late", session="s1")
+            await engine.update_request(request.request_id, message="late", **speaks)
 
 
 async def test_without_a_session_a_notification_is_progress(kind: str, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from runwright.engine.commands.client import CancelRun
 from runwright.engine.commands.host import FailPresentation, PresentRun, TimeOutRun
-from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.commands.worker import AskSession, CompleteRun, FailRun, FinishNode, StartNode
 from runwright.engine.results import Applied
 from runwright.eventstore.events.run import RunCancelled, RunCompleted, RunFailed, RunTimedOut
@@ -121,7 +120,7 @@ def test_a_cancellation_waits_for_none_of_the_runs_own_messages(scene: Stage, re
     pi = begun(scene)
     ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt="p", contract=None)
     scene.applied(scene.last, StartNode(path="ask", visit=1, attempt=1), ask)
-    scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="And then?"))
+    pi.follow_up("run-1", "And then?")
     if reached == "handed out":
         pi.take()
     elif reached != "unsent":

@@ -7,7 +7,6 @@ import pytest
 
 from runwright.engine.commands.client import CancelRun, PauseRun, ResumeRun
 from runwright.engine.commands.host import FireTimer, TimeOutRun
-from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.commands.worker import (
     AskSession,
     BeginEffect,
@@ -207,7 +206,7 @@ def talking(scene: Stage) -> ScriptedSession:
     ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt="p", contract=None, limit=50_000_000)
     scene.applied(scene.claim(), StartNode(path="ask", visit=1, attempt=1), ask)
     pi.begin(pi.receive().message, turn="open")
-    scene.ask(QueueFollowUp(run_id=ONE, session="s1", text="And then?"))
+    pi.follow_up(ONE, "And then?")
     (request,) = scene.rows(REQUESTS)
     facts: dict[str, Any] = {"session": "s1", "source": request.request, "starts_turn": False}
     told = [
@@ -250,7 +249,7 @@ def test_completion_keeps_follow_ups(scene: Stage) -> None:
     """They are what comes after it; everything else is closed as by any end."""
     pi = ScriptedSession(scene)
     scene.queue(FLOW, session="s1")
-    scene.ask(QueueFollowUp(run_id=ONE, session="s1", text="And then?"))
+    pi.follow_up(ONE, "And then?")
     pi.settle()
     scene.applied(
         scene.claim(),

@@ -24,7 +24,6 @@ from runwright import (
 )
 from runwright.engine.commands.client import CancelRun, DecideRequest, SubmitAnswer
 from runwright.engine.commands.host import PresentRun
-from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.commands.worker import (
     AskPerson,
     AskSession,
@@ -186,7 +185,7 @@ def test_what_is_said_in_a_session_stands_in_bodies_only(scene: Stage) -> None:
     pi.settle()
     ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt=WORDS["prompt"], contract=None)
     scene.applied(scene.claim(), StartNode(path="ask", visit=1, attempt=1), ask)
-    scene.ask(QueueFollowUp(run_id="run-1", session="s1", text=WORDS["request"]))
+    pi.follow_up("run-1", WORDS["request"])
     message = pi.receive().message
     pi.begin(message)
     pi.end(message, entry="e", text=WORDS["answer"])
@@ -226,7 +225,7 @@ def test_what_a_person_decides_stands_in_bodies_only(scene: Stage) -> None:
     ask = AskSession(path="ask", **at, kind="agent", prompt="p", contract=None)
     scene.applied(scene.claim(), StartNode(path="ask", **at), ask)
     (step,) = scene.rows(REQUESTS, state="open")
-    scene.ask(SubmitAnswer(request=step.request, value=WORDS["exception"], session="s1"))
+    scene.ask(SubmitAnswer(request=step.request, value=WORDS["exception"], session="s1", epoch=pi.epoch))
     recorded = list(scene.log.read_all())
     assert {name for name, word in WORDS.items() if any(word in (each.body or "") for each in recorded)} == set(WORDS)
     shown = [*(each.data for each in recorded), *(scene.rows(each) for each in CONTROL), pi.view()]

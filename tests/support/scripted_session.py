@@ -9,6 +9,7 @@ from runwright.engine.commands.session import (
     DeliverMessage,
     Delivery,
     DetachSession,
+    QueueFollowUp,
     ReportSession,
     ReportTurn,
     SessionReport,
@@ -129,6 +130,10 @@ class ScriptedSession:
                 ended=TurnEnd(stop_reason=reason, **how),
             )
         )
+
+    def follow_up(self, run: str, text: str, *, key: str | None = None) -> Result[Any]:
+        """Leave a text for the end of a run."""
+        return self.scene.ask(QueueFollowUp(run_id=run, session=self.session, epoch=self.epoch, text=text), key=key)
 
     def work(self, reason: Any = "completed", *, run: str = "run-1") -> str:
         """Be handed the current message, and take one whole turn for it."""

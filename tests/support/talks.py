@@ -289,9 +289,11 @@ class Talks(Lives):
         """The session leaves a text for the end of its run."""
         run = self.run(which)
         name = run.session if run.session is not None and choice % 8 else "s2"
-        command = QueueFollowUp(run_id=run.run_id, session=name, text=PRIVATE)
+        agent = self.agents[name]
+        command = QueueFollowUp(run_id=run.run_id, session=name, epoch=agent.epoch, text=PRIVATE)
         result = self.world.do(lambda stage: stage.ask(command, key=self.key()))
-        assert not isinstance(result, Applied) or (run.finished_at is None and run.session == name)
+        self.reached[f"a follow-up: {answered(result)}"] += 1
+        assert not isinstance(result, Applied) or (run.finished_at is None and run.session == name and agent.epoch)
 
     @rule(choice=choices)
     def present(self, choice: int) -> None:

@@ -127,7 +127,9 @@ async def follow_up(surface: Surface, asked: Asked) -> Done:
     """Have a text sent to a run's own session once the run has completed."""
     payload: RunFollowUp = asked.payload
     return _named(
-        await surface.engine.follow_up(asked.run_id, payload.text, session=payload.session, caller=asked.caller)
+        await surface.engine.follow_up(
+            asked.run_id, payload.text, session=payload.session, epoch=payload.epoch, caller=asked.caller
+        )
     )
 
 

@@ -212,7 +212,7 @@ def test_the_blocking_engine_has_the_same(tmp_path: Path) -> None:
     with Engine.open(tmp_path / "home") as engine:
         view = engine.tell_session(AttachSession(session="s1", agent="pi")).value
         run_id = engine.start(doubling(), Job(4), session="s1")
-        follow = engine.follow_up(run_id, "And then?", session="s1", key="k")
+        follow = engine.follow_up(run_id, "And then?", session="s1", epoch=view.epoch, key="k")
         assert isinstance(follow, Applied)
         engine.tell_session(ReportSession(session="s1", epoch=view.epoch, idle=True, nothing_pending=True))
         assert engine.wait(run_id).output == 8

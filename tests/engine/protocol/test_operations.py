@@ -28,6 +28,10 @@ def call(operation: str, **given: Any) -> Call:
     return Call(call_id="1", operation=operation, **{"client_id": "cli", "payload": {}, **given})
 
 
+#: A follow-up over its limit.
+LONG = {"session": "s", "epoch": "e", "text": "x" * 65_537}
+
+
 def test_the_table_is_closed() -> None:
     """There are exactly the operations of this version."""
     assert set(OPERATIONS) == set(PROMISED.split())
@@ -53,7 +57,7 @@ def test_other_operations_are_refused_by_name(operation: str) -> None:
         (call("log.head", payload={"more": 1}), "$.payload.more"),
         (call("content.read", payload={"position": 0, "field": "f"}), "$.payload.position"),
         (call("run.start", key="k", payload={"workflow": "w", "input": {}}), "$.payload.cwd"),
-        (call("run.follow_up", key="k", run_id="r", payload={"session": "s", "text": "x" * 65_537}), "$.payload.text"),
+        (call("run.follow_up", key="k", run_id="r", payload=LONG), "$.payload.text"),
     ],
 )
 def test_what_a_call_lacks_or_has_too_much_is_named(asked: Call, path: str) -> None:

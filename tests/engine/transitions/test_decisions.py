@@ -32,6 +32,7 @@ from runwright.projections.control.messages import MESSAGES
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.requests import REQUESTS, RequestRow
 from runwright.projections.control.runs import RUNS
+from runwright.projections.control.sessions import SESSIONS
 from runwright.projections.control.timers import TIMERS
 from support.graphs import graph, node
 from support.scripted_session import ScriptedSession
@@ -134,10 +135,11 @@ def test_a_person_decides_and_the_run_goes_on_by_itself(scene: Stage) -> None:
 def test_a_model_is_refused_on_the_record(scene: Stage, how: str) -> None:
     """Whatever it calls its answer; the question stands as it was."""
     row = asked(scene, session="s1")
+    epoch = scene.row(SESSIONS, "s1").epoch
     commands: dict[str, Any] = {
         "decide": decide(row),
         "answer": AnswerRequest(request=row.request, value="yes"),
-        "submit": SubmitAnswer(request=row.request, value="yes", session="s1"),
+        "submit": SubmitAnswer(request=row.request, value="yes", session="s1", epoch=epoch),
     }
     result = settled(scene.transitions.command(MODEL, commands[how]))
     assert isinstance(result, Conflict)

@@ -6,7 +6,6 @@ import pytest
 
 from runwright.engine.commands.client import AnswerRequest, CancelRun
 from runwright.engine.commands.host import FireTimer, TimeOutRun
-from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.commands.worker import (
     CompleteRun,
     ExitWorker,
@@ -30,13 +29,13 @@ def chain(scene: Stage) -> tuple[ScriptedSession, list[str]]:
     """Three runs of one chain in a session, the last one ready to begin; each has a follow-up, and so has another's."""
     other = ScriptedSession(scene, "s2")
     scene.queue(FLOW, "other", session="s2")
-    scene.ask(QueueFollowUp(run_id="other", session="s2", text="Elsewhere"))
+    other.follow_up("other", "Elsewhere")
     other.settle()
     pi = ScriptedSession(scene)
     runs = [scene.queue(FLOW, session="s1", timeout=60_000_000)]
     pi.settle()
     for path in ("ask", "again"):
-        scene.ask(QueueFollowUp(run_id=runs[-1], session="s1", text="And then?"))
+        pi.follow_up(runs[-1], "And then?")
         values = scene.applied(
             scene.claim(runs[-1]),
             StartNode(path=path, visit=1, attempt=1),
@@ -47,7 +46,7 @@ def chain(scene: Stage) -> tuple[ScriptedSession, list[str]]:
         answered = scene.ask(AnswerRequest(request=str(values[1]), value=1))
         assert isinstance(answered, Applied)
         runs.append(str(answered.value))
-    scene.ask(QueueFollowUp(run_id=runs[-1], session="s1", text="At last"))
+    pi.follow_up(runs[-1], "At last")
     return pi, runs
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from runwright.engine.commands.client import Caller, CancelRun, RestartRun
 from runwright.engine.commands.host import PresentRun
-from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.commands.worker import CompleteRun, FailRun, FinishNode, StartNode
 from runwright.engine.results import Applied, Conflict
 from runwright.projections.control.runs import RUNS
@@ -57,7 +56,7 @@ def restart(scene: Stage, parent: str, run_id: str, *, person: bool = False) -> 
 
 def follow_up(scene: Stage, pi: ScriptedSession, run_id: str) -> str:
     """Queue a run whose follow-up reaches the session once it has completed, and open the turn of that."""
-    assert isinstance(scene.ask(QueueFollowUp(run_id=run_id, session="s1", text="And now?")), Applied)
+    assert isinstance(pi.follow_up(run_id, "And now?"), Applied)
     pi.settle()
     end(scene, run_id, completed=True)
     message = pi.receive().message

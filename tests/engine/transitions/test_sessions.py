@@ -7,7 +7,6 @@ import pytest
 
 from runwright.engine.commands.client import CancelRun, PauseRun, ResumeRun
 from runwright.engine.commands.host import FireTimer, TimeOutRun
-from runwright.engine.commands.session import QueueFollowUp
 from runwright.engine.commands.worker import AskSession, CompleteRun, ExitWorker, FailRun, FinishNode, Ready, StartNode
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.eventstore.events.message import MessageQueued
@@ -104,6 +103,10 @@ def test_a_fenced_coordinator_reports_nothing(scene: Stage) -> None:
         assert isinstance(each, Conflict)
         assert (each.code, each.evidence["reason"]) == ("claim_lost", "owner_changed")
     assert isinstance(new.detach(), Applied)
+    left = scene.log.head()
+    assert isinstance(new.detach(), Adopted), "its reply may have been lost"
+    assert isinstance(old.detach(), Conflict)
+    assert scene.log.head() == left
     gone = new.report()
     assert isinstance(gone, Conflict)
     assert gone.evidence["reason"] == "missing"
@@ -321,7 +324,7 @@ def test_a_steps_time_begins_with_its_first_message(scene: Stage) -> None:
 def test_an_earlier_message_that_is_not_eligible_blocks_nobody(scene: Stage) -> None:
     """A follow-up waits for the end of its run; the step behind it is handed out."""
     pi = queued(scene)
-    assert isinstance(scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="And then?")), Applied)
+    assert isinstance(pi.follow_up("run-1", "And then?"), Applied)
     pi.settle()
     scene.applied(scene.claim(), StartNode(path="ask", visit=1, attempt=1), ASK)
     assert pi.take().message == step(scene)
@@ -389,11 +392,12 @@ def complete(scene: Stage) -> None:
 def test_a_follow_up_is_sent_once_its_run_has_completed(scene: Stage) -> None:
     """Not before; and never into another session."""
     pi = queued(scene)
-    foreign = scene.ask(QueueFollowUp(run_id="run-1", session="s2", text="x"))
+    foreign = ScriptedSession(scene, "s2").follow_up("run-1", "x")
     assert isinstance(foreign, Conflict)
-    first = scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="And then?"), key="k")
-    again = scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="And then?"), key="k")
-    other = scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="Other"), key="k")
+    assert foreign.code == "not_found"
+    first = pi.follow_up("run-1", "And then?", key="k")
+    again = pi.follow_up("run-1", "And then?", key="k")
+    other = pi.follow_up("run-1", "Other", key="k")
     assert isinstance(first, Applied)
     assert isinstance(again, Adopted)
     assert isinstance(other, Conflict)
@@ -404,7 +408,7 @@ def test_a_follow_up_is_sent_once_its_run_has_completed(scene: Stage) -> None:
     assert (handed.message, handed.starts_turn) == ("follow_up:run-1:1", True)
     assert owned(pi.begin(handed.message)) == "active"
     assert scene.row(TURNS, pi.turns[-1]).run_id is None
-    late = scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="x"))
+    late = pi.follow_up("run-1", "x")
     assert isinstance(late, Conflict)
     assert late.code == "already_terminal"
 
@@ -413,7 +417,7 @@ def test_a_follow_up_is_sent_once_its_run_has_completed(scene: Stage) -> None:
 def test_any_other_end_cancels_it(scene: Stage, end: str) -> None:
     """With the end, in its transaction."""
     pi = queued(scene)
-    scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="And then?"))
+    pi.follow_up("run-1", "And then?")
     pi.settle()
     worker = scene.claim()
     match end:
@@ -429,8 +433,8 @@ def test_any_other_end_cancels_it(scene: Stage, end: str) -> None:
 
 def test_a_follow_up_is_bounded(scene: Stage) -> None:
     """64 KiB, never cut."""
-    queued(scene)
-    assert isinstance(scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="x" * 65_536)), Applied)
-    large = scene.ask(QueueFollowUp(run_id="run-1", session="s1", text="x" * 65_537))
+    pi = queued(scene)
+    assert isinstance(pi.follow_up("run-1", "x" * 65_536), Applied)
+    large = pi.follow_up("run-1", "x" * 65_537)
     assert isinstance(large, Conflict)
     assert (large.code, large.evidence["what"]) == ("payload_too_large", "follow_up")

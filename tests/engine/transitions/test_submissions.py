@@ -149,8 +149,8 @@ def test_who_has_no_word_changes_nothing(scene: Stage, pi: ScriptedSession) -> N
     foreign = ScriptedSession(scene, "s2")
     before = scene.log.head()
     cases = [
-        (submit(scene, pi), "claim_lost", "does not hold session"),
-        (submit(scene, present, session="s2"), "claim_lost", "does not hold session"),
+        (submit(scene, pi), "claim_lost", "attached to session"),
+        (submit(scene, present, session="s2"), "claim_lost", "attached to session"),
         (submit(scene, present, session=None), "human_required", "Only a person"),
         (submit(scene, foreign, session="s2"), "protocol_rejected", "is not put to session s2"),
     ]
@@ -206,7 +206,9 @@ def test_progress_of_the_attempt(scene: Stage, pi: ScriptedSession) -> None:
     submit(scene, pi)
 
     def update(session: str, key: str) -> Result[Any]:
-        command = UpdateRequest(request=row.request, name="files", update={"completed": 3}, session=session)
+        command = UpdateRequest(
+            request=row.request, name="files", update={"completed": 3}, session=session, epoch=pi.epoch
+        )
         return settled(scene.transitions.command(model(key), command))
 
     assert isinstance(update("s1", "u1"), Applied)

@@ -28,7 +28,7 @@ def test_every_text_of_a_command_is_checked_before_anything_is_read(scene: Stage
         ("sources", ResumeRun(run_id="run-1", sources=wrong)),
         ("effect", ResolveEffect(effect=wrong, resolution="done", reason="r")),
         ("request", AnswerRequest(request=wrong, value=1)),
-        ("text", QueueFollowUp(run_id="run-1", session="s1", text=wrong)),
+        ("text", QueueFollowUp(run_id="run-1", session="s1", epoch="e", text=wrong)),
     ]
     for name, command in commands:
         refused = scene.ask(command)

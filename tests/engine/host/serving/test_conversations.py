@@ -112,9 +112,11 @@ async def test_who_has_no_word_changes_nothing(tmp_path: Path) -> None:
             await pi.client.request_submit(request, "x", session="s1", epoch=old)
         assert fenced.value.code == "claim_lost"
         async with await AsyncClient.connect(host.home, client="mcp:s2") as other:
+            epoch = (await other.session_attach("s2", agent="tests"))["epoch"]
+            before = host.holder.reader.head()
             for session, code in (("s2", "protocol_rejected"), (None, "human_required")):
                 with pytest.raises(ConflictError) as refused:
-                    await other.request_submit(request, "x", session=session)
+                    await other.request_submit(request, "x", session=session, epoch=epoch)
                 assert refused.value.code == code
         assert host.holder.reader.head() == before
         async with await AsyncClient.connect(host.home, client="cli") as person:
@@ -268,7 +270,7 @@ async def test_a_follow_up_comes_when_its_run_has_completed(tmp_path: Path) -> N
     async with talking(tmp_path, asks("first")) as (host, pi, run_id):
         message = await pi.receive()
         await pi.begin(message["message"], run_id)
-        await pi.client.run_follow_up(run_id, "And then the next one.", session="s1", key="later")
+        await pi.client.run_follow_up(run_id, "And then the next one.", session="s1", epoch=pi.epoch, key="later")
         await submit(pi, message, "done")
         await pi.end()
         await host.engine.wait(run_id)
@@ -279,7 +281,7 @@ async def test_a_follow_up_comes_when_its_run_has_completed(tmp_path: Path) -> N
         receipt = await pi.begin(follow_up["message"], run_id)
         assert (receipt["ownership"], receipt["turn"]["run_id"]) == ("active", None)
         with pytest.raises(ConflictError) as ended:
-            await pi.client.run_follow_up(run_id, "Too late.", session="s1")
+            await pi.client.run_follow_up(run_id, "Too late.", session="s1", epoch=pi.epoch)
         assert ended.value.code == "already_terminal"
 
 
