@@ -1,15 +1,15 @@
 """Executors that answer by a script."""
 
-import asyncio
-import inspect
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from attrs import define
 
 from runwright.engine.agents.agent import AgentRequest
-from runwright.engine.execution.calling import in_thread
-from runwright.engine.testing.scripts import Answers, NoMore, Script
+from runwright.engine.execution.calling import call
+from runwright.engine.testing.faults import Faults
+from runwright.engine.testing.functions import called
+from runwright.engine.testing.scripts import Answers, NoMore, Script, name_of
 
 
 class ScriptedAgent:
@@ -17,19 +17,22 @@ class ScriptedAgent:
 
     Args:
         script: Answers in order, a function of the `AgentRequest`, or either of them by node or path. An answer that
-            is an exception is raised.
+            is an exception is raised. A declared node stands for every path that it has.
 
     Attributes:
         requests: What it was asked, in order.
+
+    Raises:
+        TestingError: The script is none of these.
     """
 
     def __init__(self, script: "Answers | Mapping[Any, Answers]") -> None:
-        if isinstance(script, Mapping):
-            self._by_path = {_path(key): Script(_path(key), each) for key, each in script.items()}
-            self._for_all = None
-        else:
-            self._by_path = {}
-            self._for_all = Script("the agent", script)
+        by_node = script if isinstance(script, Mapping) else {}
+        named = {key: name_of(key, "the script") for key in by_node}
+        scripts = {key: Script(name, by_node[key], "script") for key, name in named.items()}
+        self._by_path = {key: each for key, each in scripts.items() if isinstance(key, str)}
+        self._by_name = {named[key]: each for key, each in scripts.items() if not isinstance(key, str)}
+        self._for_all = None if isinstance(script, Mapping) else Script("every node", script, "script")
         self._asking = Asking()
         self.requests: list[AgentRequest] = []
 
@@ -40,11 +43,13 @@ class ScriptedAgent:
             LookupError: The script has no answer for it.
         """
         self.requests.append(request)
-        script = self._for_all or self._by_path.get(request.path)
+        script = self._for_all or self._by_path.get(request.path) or self._by_name.get(request.path.rpartition("/")[2])
         if script is None:
             raise LookupError(f"The script has nothing for node {request.path!r}.")
+        if script.function is not None:
+            return await call(request.run_id, None, script.function, request)
         try:
-            return await self._asking.answer(script, request)
+            return self._asking.answer(script, request)
         except NoMore:
             raise LookupError(f"The script has no answer left for node {request.path!r}.") from None
 
@@ -54,12 +59,12 @@ class StandInAgents:
 
     Args:
         find: The stand-in of a path.
-        missing: Told of a request that the test has no answer for; never returns.
+        faults: Told of what does not fit.
     """
 
-    def __init__(self, find: Callable[[str], Script | None], missing: Callable[[str, str], None]) -> None:
+    def __init__(self, find: Callable[[str], Script | None], faults: Faults) -> None:
         self._find = find
-        self._missing = missing
+        self._faults = faults
         self._asking = Asking()
 
     def crashed(self) -> None:
@@ -70,15 +75,15 @@ class StandInAgents:
         """Answer a request."""
         script = self._find(request.path)
         if script is None:
-            return await self._never(request.path, "was asked, and nothing stands in for it")
+            await self._faults.missing(request.path, "was asked, and nothing stands in for it")
+        script.asked += 1
+        if script.function is not None:
+            return await called(script, self._faults, request.path, request.run_id, request)
         try:
-            return await self._asking.answer(script, request)
+            return self._asking.answer(script, request)
         except NoMore:
-            return await self._never(request.path, f"was asked {script.asked} times, and has fewer answers")
-
-    async def _never(self, path: str, said: str) -> object:
-        self._missing(path, said)
-        return await asyncio.get_running_loop().create_future()
+            because = "" if request.refused is None else f", as the last one was refused ({request.refused})"
+            await self._faults.missing(request.path, script.spent(because))
 
 
 @define
@@ -99,15 +104,12 @@ class Asking:
         """From now on, a request that is known may be asked again."""
         self._life += 1
 
-    async def answer(self, script: Script, request: AgentRequest) -> object:
-        """Answer by a script.
+    def answer(self, script: Script, request: AgentRequest) -> object:
+        """Answer from a list; an answer that is an exception is raised.
 
         Raises:
             NoMore: It has no answer left.
         """
-        script.asked += 1
-        if script.function is not None:
-            return await called(request.run_id, script.function, request)
         value = script.answer(self._question(request))
         if isinstance(value, BaseException):
             raise value
@@ -121,16 +123,3 @@ class Asking:
             told.ordinal += 1
         told.refused, told.life = request.refused, self._life
         return request.request_id, told.ordinal
-
-
-async def called(run_id: str, function: Callable[..., object], *args: object) -> object:
-    """Call a stand-in: a coroutine function on the loop, a plain one in a thread."""
-    if inspect.iscoroutinefunction(function):
-        answer: object = function(*args)
-    else:
-        answer = await in_thread(run_id, function, *args)
-    return await answer if inspect.isawaitable(answer) else answer
-
-
-def _path(key: Any) -> str:
-    return key if isinstance(key, str) else str(key.name)

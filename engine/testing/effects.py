@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import cast
+from typing import Final, cast
 
 from runwright.engine.authoring.conversion import PLAIN, NotConvertible, shape_of
 from runwright.engine.authoring.observations import Absent, Present
@@ -14,9 +14,14 @@ from runwright.engine.execution.failures import NodeFailure
 from runwright.engine.execution.runners.shell import bad_end
 from runwright.engine.execution.visit import Visit
 from runwright.engine.execution.walk import Walk
+from runwright.engine.testing.faults import Faults
+from runwright.engine.testing.functions import called
 from runwright.engine.testing.scripts import NoMore, Script
 from runwright.engine.testing.virtual_time import VirtualLoop
 from runwright.eventstore.values import Json
+
+#: What a stand-in that does not fit should have been.
+_RESULT: Final = "a result of its own type, or JSON of it"
 
 
 class World:
@@ -24,12 +29,12 @@ class World:
 
     Args:
         find: The stand-in of a path.
-        missing: Told of an effect that the test has nothing for.
+        faults: Told of what does not fit.
     """
 
-    def __init__(self, find: Callable[[str], Script | None], missing: Callable[[str, str], None]) -> None:
+    def __init__(self, find: Callable[[str], Script | None], faults: Faults) -> None:
         self._find = find
-        self._missing = missing
+        self._faults = faults
         #: The stored result of each effect that happened, by run, path and visit, and how often it did.
         self.results: dict[tuple[str, str, int], Json] = {}
         self.happened: dict[tuple[str, str, int], int] = {}
@@ -42,21 +47,18 @@ class World:
         """Let an effect happen, or what stands in for it."""
         script = self._find(visit.path)
         if script is None:
-            return await self._never(visit, "is about to have its effect, and nothing stands in for it")
+            await self._faults.missing(visit.path, "is about to have its effect, and nothing stands in for it")
         script.asked += 1
         if script.real:
             loop = cast(VirtualLoop, asyncio.get_running_loop())
             with loop.real():
                 result = await effect.apply(request)
         else:
-            try:
-                value = await self._value(script, walk, visit, request)
-            except NoMore:
-                return await self._never(visit, f"had its effect {script.asked - 1} times, and has no result left")
+            value = await self._value(script, walk, visit, request)
             try:
                 result = _fitted(visit, effect, value)
-            except NodeFailure as error:
-                return await self._never(visit, f"has a stand-in that does not fit it ({error.failure.error})")
+            except NodeFailure as failure:
+                await self._faults.wrong(visit.path, f"what stands in for it: {failure.failure.error}", _RESULT)
             if visit.spec.kind == "shell":
                 _check_exit(cast(dict[str, Json], result), request)
         key = (walk.state.run_id, visit.path, visit.number)
@@ -74,16 +76,19 @@ class World:
 
     async def _value(self, script: Script, walk: Walk, visit: Visit, request: Json) -> object:
         if script.function is not None:
-            arguments = _arguments(visit, request)
-            return await walk.call(visit, script.function, visit.context, *arguments)
-        value = script.answer((walk.state.run_id, visit.path, visit.number, visit.attempt))
+            arguments = (visit.context, *_arguments(visit, request))
+
+            async def standing_in() -> object:
+                return await called(script, self._faults, visit.path, walk.state.run_id, *arguments)
+
+            return await walk.call(visit, standing_in)
+        try:
+            value = script.answer((walk.state.run_id, visit.path, visit.number, visit.attempt))
+        except NoMore:
+            await self._faults.missing(visit.path, script.spent())
         if isinstance(value, BaseException):
             return await walk.call(visit, _raising(value))
         return value
-
-    async def _never(self, visit: Visit, said: str) -> Json:
-        self._missing(visit.path, said)
-        return cast(Json, await asyncio.get_running_loop().create_future())
 
 
 class _Stored:

@@ -7,9 +7,10 @@ from typing import Any, TypeVar, overload
 
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.embedded.outcome import Outcome
+from runwright.engine.errors import EngineError
 from runwright.engine.graph.definition import Definition
 from runwright.engine.testing.crashing import Boundary
-from runwright.engine.testing.errors import CrashChanged, EffectRepeated
+from runwright.engine.testing.errors import CrashChanged, EffectRepeated, TestingError
 from runwright.engine.testing.scripts import Answers, EffectAnswers, check_used
 from runwright.engine.testing.staged import Staged
 from runwright.engine.testing.staging import Given
@@ -19,6 +20,8 @@ from runwright.eventstore.values import JsonObject
 I = TypeVar("I")  # noqa: E741 - the name of the input's type everywhere in the public surface
 
 _NONE: Mapping[Any, Any] = {}
+#: What says all there is to say by itself, without the way it came.
+_TOLD = (TestingError, EngineError)
 
 
 @overload
@@ -74,14 +77,21 @@ def run(
 
     Raises:
         StandInMissing: The run reached a node that nothing, or nothing more, stands in for.
+        StandInWrong: What was given for a node does not fit it.
         StandInUnused: Something was given that the run never asked for.
         StandInUnknown: Something was given for a node that the workflow does not have.
+        StandsStill: The run waits for what never comes.
+        TestingError: An argument is of no use.
         PreflightError: The run cannot be started.
     """
-    staged = Staged(_given(workflow, input, agents, decisions, effects, session, cwd))
-    outcome = staged.play()
-    check_used(staged.scripts, _ended(outcome))
-    return outcome
+    __tracebackhide__ = True  # what is told is about the test's own line
+    try:
+        staged = Staged(_given(workflow, input, agents, decisions, effects, session, cwd))
+        outcome = staged.play()
+        check_used(staged.scripts, outcome.told)
+        return outcome
+    except _TOLD as error:
+        raise error.with_traceback(None) from None
 
 
 @overload
@@ -139,17 +149,28 @@ def crash_at(
         EffectRepeated: An effect that must not happen twice did.
         TestingError: As for `run`.
     """
-    given = _given(workflow, input, agents, decisions, effects, session, cwd)
+    __tracebackhide__ = True  # what is told is about the test's own line
+    try:
+        return _crash_everywhere(_given(workflow, input, agents, decisions, effects, session, cwd))
+    except _TOLD as error:
+        raise error.with_traceback(None) from None
+
+
+def _crash_everywhere(given: Given) -> list[Outcome]:
     start = VirtualClock().now()
     staged = Staged(given, start)
     expected = staged.play()
-    check_used(staged.scripts, _ended(expected))
-    outcomes = [expected]
+    check_used(staged.scripts, expected.told)
+    outcomes: list[Outcome] = [expected]
     for number in itertools.count(1):
         # Before the first commit there is no run yet.
         for boundary in (Boundary(number, "before"), Boundary(number, "after"))[number == 1 :]:
             staged = Staged(given, start)
-            outcome = staged.play(boundary)
+            try:
+                outcome = staged.play(boundary)
+            except AssertionError as error:
+                error.add_note(f"It came to this after a crash {boundary}, and not without one.")
+                raise
             if not staged.crashed:
                 return outcomes
             _compare(str(boundary), expected, outcome)
@@ -167,6 +188,15 @@ def _given(
     session: bool,
     cwd: Path | None,
 ) -> Given:
+    if not isinstance(workflow, Workflow | str):
+        raise TestingError(
+            f"The workflow is of type {type(workflow).__name__}. Give a Workflow, or its file, name or import path."
+        )
+    if not isinstance(session, bool):
+        raise TestingError(f"session is of type {type(session).__name__}. Give True, and a session starts the run.")
+    folder = Path.cwd() if cwd is None else Path(cwd)
+    if not folder.is_dir():
+        raise TestingError("cwd names no folder that exists. Make it first, or leave it out.")
     return Given(
         workflow=workflow,
         input=input,
@@ -174,7 +204,7 @@ def _given(
         decisions=decisions,
         effects=effects,
         session=session,
-        cwd=cwd or Path.cwd(),
+        cwd=folder,
     )
 
 
@@ -191,9 +221,3 @@ def _check_world(boundary: str, staged: Staged) -> None:
     for (_, path, visit), times in staged.world.happened.items():
         if times > 1 and definition.nodes[path].contract != "idempotent":
             raise EffectRepeated(boundary, path, visit, times)
-
-
-def _ended(outcome: Outcome) -> str:
-    where = f" at {outcome.path[-1]!r}" if outcome.path else ""
-    code = f" ({outcome.error.code})" if outcome.error is not None else ""
-    return f"{outcome.status}{code}{where}"

@@ -1,5 +1,6 @@
 """A session that a test plays: it shows what reaches it, and its agent's turns answer by a script."""
 
+import asyncio
 import itertools
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +17,12 @@ from runwright.engine.commands.session import (
     TurnEnd,
 )
 from runwright.engine.embedded.async_engine import AsyncEngine
-from runwright.engine.errors import AnswerRejected, ConflictError
+from runwright.engine.errors import AnswerRejected, ConflictError, InputInvalid
 from runwright.engine.reading.requests import Request
 from runwright.engine.testing.agents import StandInAgents
+from runwright.engine.testing.due import next_due, seconds_until
+from runwright.engine.testing.faults import Faults
+from runwright.engine.testing.virtual_time import VirtualClock
 from runwright.eventstore.errors import StoreError
 from runwright.eventstore.events.request import RequestRejected
 from runwright.eventstore.values import Json
@@ -27,18 +31,33 @@ from runwright.eventstore.values import Json
 SESSION: Final = "testing"
 
 
+class _TimeIsUp(Exception):
+    """What an agent works on was closed before it answered."""
+
+
 class StandInSession:
     """One session over all lives of a test's process; each life attaches anew, and what was shown stays shown.
 
     Args:
         agents: The scripts that its agent answers by.
         dump: Turns an answer for a path into JSON.
+        faults: Told of what does not fit.
+        clock: What a request's time is counted on.
         cwd: The folder that the run is started in.
     """
 
-    def __init__(self, agents: StandInAgents, dump: Callable[[str, object], Json], cwd: Path) -> None:
+    def __init__(
+        self,
+        agents: StandInAgents,
+        dump: Callable[[str, object], Json],
+        faults: Faults,
+        clock: VirtualClock,
+        cwd: Path,
+    ) -> None:
         self._agents = agents
         self._dump = dump
+        self._faults = faults
+        self._clock = clock
         self._cwd = cwd
         self._branch: set[str] = set()
         self._turns = itertools.count(1)
@@ -96,17 +115,42 @@ class StandInSession:
         refused = None if request is None else await self._refusal(request)
         while request is not None:
             try:
-                value = await self._agents.run(await self._question(request, refused))
+                value = await self._in_time(request, await self._question(request, refused))
             except StoreError:
                 raise
+            except _TimeIsUp:
+                break
             except Exception:  # noqa: BLE001 (an answer that is an exception stands for a provider that failed)
                 return "error", None
             if request.kind == "assistant":
-                return "completed", str(value)
+                if not isinstance(value, str):
+                    await self._faults.wrong(request.path, f"an answer of type {type(value).__name__}", "a text")
+                return "completed", value
             refused = await self._submit(request, value)
             if refused is None:
                 break
         return "completed", None
+
+    async def _in_time(self, request: Request, question: AgentRequest) -> object:
+        """Have the agent answer while its request is open; as in reality, its time passes without a worker.
+
+        Raises:
+            _TimeIsUp: The request was closed first.
+        """
+        answer = asyncio.ensure_future(self._agents.run(question))
+        try:
+            while not answer.done():
+                # In this order: what closes a request takes its timer away, too.
+                due = await next_due(self._engine, request.run_id)
+                if not await self._is_open(request):
+                    raise _TimeIsUp
+                await asyncio.wait({answer}, timeout=None if due is None else seconds_until(due, self._clock))
+            return await answer
+        finally:
+            answer.cancel()
+
+    async def _is_open(self, request: Request) -> bool:
+        return any(each.request_id == request.request_id for each in await self._engine.requests(request.run_id))
 
     async def _submit(self, request: Request, value: object) -> str | None:
         """Submit an answer; why it was refused, where another one can follow."""
@@ -115,6 +159,8 @@ class StandInSession:
             await self._engine.submit(request.request_id, document, session=SESSION, epoch=self._epoch)
         except AnswerRejected as rejected:
             return rejected.reason if rejected.left else None
+        except InputInvalid as unfit:
+            await self._faults.wrong(request.path, f"the answer: {unfit.path}: {unfit.problem}", "JSON")
         except ConflictError:
             # Its time was up, or its run ended, while the agent worked on it.
             return None

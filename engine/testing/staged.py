@@ -3,24 +3,33 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from attrs import frozen
 
 from runwright.engine.embedded.async_engine import AsyncEngine
 from runwright.engine.embedded.outcome import Outcome
 from runwright.engine.embedded.preflight import Surroundings
-from runwright.engine.execution.contexts import as_us
+from runwright.engine.errors import ConflictError, InputInvalid
 from runwright.engine.reading.history import History
 from runwright.engine.reading.requests import Request
+from runwright.engine.testing.due import next_due, seconds_until
+from runwright.engine.testing.functions import called
 from runwright.engine.testing.scripts import NoMore
 from runwright.engine.testing.sessions import SESSION, StandInSession
 from runwright.engine.testing.staging import Given, Staging
+from runwright.eventstore.events.node import NodeFinished
 
 #: The key of the one start, so that a repeat after a crash adopts it.
 _KEY: Final = "test"
 #: Who decides in a test.
 _PERSON: Final = "test"
+#: What an answer that does not fit should have been.
+_DECISION: Final = "the name of a choice, a pair of it and a text, or None where its deadline passes"
+_CHECKPOINT: Final = "a value of its own type, or JSON of it"
+#: Why a choice is refused that comes too late; the run has gone on without it.
+_LATE: Final = frozenset({"revision_changed", "already_terminal"})
+_ENDED: Final = frozenset({"completed", "failed", "timed_out", "cancelled"})
 
 
 @frozen
@@ -28,10 +37,30 @@ class _Carried:
     """What a run's checkpoint was answered, so that it can be answered again after a crash."""
 
     request: str
+    path: str
     value: object
 
 
-class Staged(Staging[Outcome]):
+class Played(Outcome):
+    """How a run of a test stands; it shows why, too, because all that is private in it is the test's own."""
+
+    def __init__(self, run_id: str, outcome: Outcome, history: History, why: str | None) -> None:
+        super().__init__(run_id, outcome.status, outcome.error, lambda _: history)
+        self._why = why
+
+    def __repr__(self) -> str:
+        return f"<Outcome: the run {self.told}>"
+
+    @property
+    def told(self) -> str:
+        """How it stands and why, after *the run*."""
+        stands = "ended" if self.status in _ENDED else "stands"
+        where = f" at {self.path[-1]!r}" if self.path else ""
+        code = f" ({self.error.code})" if self.error is not None else ""
+        return f"{stands} {self.status}{code}{where}{'' if self._why is None else f': {self._why}'}"
+
+
+class Staged(Staging[Played]):
     """One run.
 
     Args:
@@ -41,10 +70,10 @@ class Staged(Staging[Outcome]):
 
     def __init__(self, given: Given, start: int | None = None) -> None:
         super().__init__(given, start)
-        self._session = StandInSession(self.agents, self.dump, given.cwd)
+        self._session = StandInSession(self.agents, self.dump, self.faults, self.clock, given.cwd)
         self._carried: dict[str, _Carried] = {}
 
-    async def drive(self, engine: AsyncEngine) -> Outcome:
+    async def drive(self, engine: AsyncEngine) -> Played:
         """Start the run, answer what is asked, and resolve what only a crash left uncertain."""
         given, session = self.given, SESSION if self.in_session else None
         if session is not None:
@@ -58,7 +87,7 @@ class Staged(Staging[Outcome]):
                 runs.append(step)
         # Read now: the store is gone when the test asks.
         history = _joined([engine.reader.history(each) for each in runs])
-        return Outcome(runs[-1], step.status, step.error, lambda _: history)
+        return Played(runs[-1], step, history, await self._why(engine, runs[-1]))
 
     async def _step(self, engine: AsyncEngine, run_id: str) -> Outcome | str | None:
         """Let a run go on and do what is next about it.
@@ -86,54 +115,85 @@ class Staged(Staging[Outcome]):
         for request in await engine.requests(run_id):
             if request.kind not in ("decision", "checkpoint"):
                 continue
-            script = self.scripts[2].of(request.path)
-            if script is None:
-                self.miss(request.path, "asks a person, and nobody answers")
-                continue
-            script.asked += 1
-            try:
-                value: Any = script.function(request) if script.function else script.answer(request.request_id)
-            except NoMore:
-                self.miss(request.path, f"asked {script.asked} times, and has fewer answers")
-                continue
+            value = await self._said(request)
             if request.kind == "checkpoint":
-                self._carried[run_id] = _Carried(request.request_id, value)
+                self._carried[run_id] = _Carried(request.request_id, request.path, value)
             elif value is None:
                 await self._let_pass(request)
             else:
-                choice, text = value if isinstance(value, tuple) else (value, None)
-                key = f"decide {request.request_id}"
-                await engine.decide(request.request_id, choice, text=text, by=_PERSON, key=key)
+                await self._decide(engine, request, value)
             return True
         return False
+
+    async def _said(self, request: Request) -> object:
+        """What the test has a person say."""
+        script = self.scripts[2].of(request.path)
+        if script is None:
+            await self.faults.missing(request.path, "asks a person, and nobody answers")
+        script.asked += 1
+        if script.function is not None:
+            return await called(script, self.faults, request.path, request.run_id, request)
+        try:
+            return script.answer(request.request_id)
+        except NoMore:
+            await self.faults.missing(request.path, script.spent())
+
+    async def _decide(self, engine: AsyncEngine, request: Request, value: object) -> None:
+        """Have a person choose."""
+        choice, text = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
+        if not isinstance(choice, str) or not isinstance(text, str | None):
+            await self.faults.wrong(request.path, f"an answer of type {type(value).__name__}", _DECISION)
+        try:
+            key = f"decide {request.request_id}"
+            await engine.decide(request.request_id, choice, text=text, by=_PERSON, key=key)
+        except ConflictError as refused:
+            if refused.code == "input_invalid":
+                at = refused.evidence
+                await self.faults.wrong(request.path, f"the answer: {at.get('path')} {at.get('problem')}", _DECISION)
+            if refused.code not in _LATE:
+                raise
 
     async def _carry_on(self, engine: AsyncEngine, run_id: str) -> str | None:
         """Answer a run's checkpoint, where it stands at one, and drive the run that carries it on."""
         carried = self._carried.get(run_id)
         if carried is None:
             return None
-        answered = await engine.answer(carried.request, carried.value, key=f"answer {carried.request}")
+        try:
+            answered = await engine.answer(carried.request, carried.value, key=f"answer {carried.request}")
+        except InputInvalid as unfit:
+            await self.faults.wrong(carried.path, f"the answer: {unfit.path}: {unfit.problem}", _CHECKPOINT)
         await engine.drive(answered.run_id)
         return answered.run_id
 
     async def _let_pass(self, request: Request) -> None:
         """Let nobody answer in time."""
         if request.deadline is None:
-            self.miss(request.path, "has no deadline, and nobody answers")
-            return
+            await self.faults.missing(request.path, "has no deadline, and nobody answers")
         await self._sleep_until(request.deadline)
 
     async def _pass(self, engine: AsyncEngine, run_id: str) -> bool:
         """Let the time pass until the next of a run's timers is due; whether there is one."""
-        found = (await engine.query("timers", where=[f"run_id={run_id}"])).items
-        due = [datetime.fromisoformat(str(each["due"])) for each in found if each["kind"] != "run"]
-        if due:
-            await self._sleep_until(min(due))
-        return bool(due)
+        due = await next_due(engine, run_id, besides="run")
+        if due is not None:
+            await self._sleep_until(due)
+        return due is not None
 
     async def _sleep_until(self, due: datetime) -> None:
-        left = (as_us(due) - self.clock.now()) / 1_000_000
-        await asyncio.sleep(max(left, 0.001))
+        await asyncio.sleep(seconds_until(due, self.clock))
+
+    async def _why(self, engine: AsyncEngine, run_id: str) -> str | None:
+        """Why a run came to no good end: what its last bad node said, or why it stands where it does."""
+        status = await engine.status(run_id)
+        if status.reason is not None:
+            return status.reason.detail or status.reason.code
+        if status.error is None:
+            return None
+        said: str | None = None
+        for recorded in await engine.events(run_id, types=[NodeFinished.type]):
+            event = recorded.event
+            if isinstance(event, NodeFinished) and event.outcome != "completed":
+                said = None if event.error is None else str(event.error.value)
+        return f"{status.error.message} {said or ''}".strip()
 
 
 def _joined(histories: Sequence[History]) -> History:

@@ -27,7 +27,8 @@ from runwright.engine.sources.locate import typed_reference
 from runwright.engine.testing.agents import StandInAgents
 from runwright.engine.testing.crashing import Boundary, CrashingLog
 from runwright.engine.testing.effects import World
-from runwright.engine.testing.errors import StandInMissing
+from runwright.engine.testing.errors import StandsStill
+from runwright.engine.testing.faults import Faults
 from runwright.engine.testing.scripts import EffectAnswers, Scripts
 from runwright.engine.testing.virtual_time import VirtualClock, run_virtually
 from runwright.engine.transitions.leases import Leases
@@ -81,13 +82,14 @@ class Staging(ABC, Generic[R]):
             Scripts("decisions", given.decisions),
         )
         agents, effects, _ = self.scripts
-        self.agents = StandInAgents(agents.of, self.miss)
-        self.world = World(effects.of, self.miss)
+        self.faults = Faults(lambda path: self.definition.nodes[path].kind, lambda: self._over.set())
+        self.agents = StandInAgents(agents.of, self.faults)
+        self.world = World(effects.of, self.faults)
         self.definition: Definition
         self._program: Program
         self._names: frozenset[str] = frozenset()
-        self.missing: StandInMissing | None = None
         self._over = asyncio.Event()
+        self._stands_still = False
         self.lives = 0
         #: Whether the run crashed where it was told to.
         self.crashed = False
@@ -100,7 +102,7 @@ class Staging(ABC, Generic[R]):
         """
         home = Path(tempfile.mkdtemp(prefix="runwright-", dir=_memory()))
         try:
-            return run_virtually(self.clock, lambda: self._play(home / "state", boundary))
+            return run_virtually(self.clock, lambda: self._play(home / "state", boundary), self._still)
         finally:
             shutil.rmtree(home, ignore_errors=True)
 
@@ -129,8 +131,10 @@ class Staging(ABC, Generic[R]):
         over = asyncio.ensure_future(self._over.wait())
         try:
             await asyncio.wait({work, over}, return_when=asyncio.FIRST_COMPLETED)
-            if self.missing is not None:
-                raise self.missing
+            if self.faults.first is not None:
+                raise self.faults.first
+            if self._stands_still:
+                raise StandsStill(await self._standing(engine))
             return None if log.crashed else await work
         finally:
             for task in (work, over):
@@ -200,11 +204,15 @@ class Staging(ABC, Generic[R]):
             return True
         return False
 
-    def miss(self, path: str, said: str) -> None:
-        """Say that the test has nothing for a node; what is under way ends with that."""
-        if self.missing is None:
-            self.missing = StandInMissing(path, self.definition.nodes[path].kind, said)
+    def _still(self) -> None:
+        """Nothing that this process waits for will come by itself."""
+        self._stands_still = True
         self._over.set()
+
+    async def _standing(self, engine: AsyncEngine) -> str | None:
+        """The node that the run which was started last stands at."""
+        runs = (await engine.query("runs", sort=["-created_at"], limit=1)).items
+        return None if not runs or runs[0]["node"] is None else str(runs[0]["node"])
 
 
 def _memory() -> str | None:

@@ -6,7 +6,7 @@ import selectors
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
@@ -47,11 +47,14 @@ class VirtualClock:
 class _Waiting(selectors.DefaultSelector):
     """Waits in reality only for what happens in reality; else it lets the time pass."""
 
-    def __init__(self, clock: VirtualClock, busy: Callable[[], bool], real: Callable[[], bool]) -> None:
+    def __init__(
+        self, clock: VirtualClock, busy: Callable[[], bool], real: Callable[[], bool], still: Callable[[], None]
+    ) -> None:
         super().__init__()
         self._clock = clock
         self._busy = busy
         self._real = real
+        self._still = still
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
@@ -60,7 +63,7 @@ class _Waiting(selectors.DefaultSelector):
         if timeout is None and not self._busy():
             ready = super().select(PATIENCE)
             if not ready and not self._busy():
-                raise StandsStill
+                self._still()
             return ready
         if self._busy():
             started = time.monotonic()
@@ -81,12 +84,17 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     Time passes at once when the loop has nothing to do but wait for a timer. It stands still while a thread works for
     the loop, and goes with the machine's while a program or a real effect runs.
+
+    Args:
+        clock: The clock.
+        still: Told, once, that the loop waits for what will never come; by default, and from then on, that is an error.
     """
 
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: VirtualClock, still: Callable[[], None] | None = None) -> None:
         self._clock = clock
+        self._still = still
         self._real_work = 0
-        self._selector_ = _Waiting(clock, self._is_busy, self._is_real)
+        self._selector_ = _Waiting(clock, self._is_busy, self._is_real, self._stands_still)
         super().__init__(self._selector_)
         self.set_task_factory(make_task)
         # A timer is due when the clock shows its time; the loop asks for that up to a resolution that ours lacks.
@@ -130,6 +138,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         finally:
             self._real_work -= 1
 
+    def _stands_still(self) -> None:
+        if self._still is None:
+            raise StandsStill
+        still, self._still = self._still, None
+        still()
+
     def _is_busy(self) -> bool:
         return arrivals_of(self).awaited > 0 or self._is_real()
 
@@ -137,34 +151,43 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._real_work > 0 or len(self._selector_.get_map()) > self._own_files
 
 
-def run_virtually(clock: VirtualClock, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def run_virtually(
+    clock: VirtualClock, work: Callable[[], Coroutine[Any, Any, T]], still: Callable[[], None] | None = None
+) -> T:
     """Run a coroutine on a loop of its own with a virtual clock, also where a loop is running already.
 
     Args:
         clock: The clock.
         work: Makes the coroutine.
+        still: As for `VirtualLoop`.
     """
 
     def run() -> T:
-        with asyncio.Runner(loop_factory=lambda: VirtualLoop(clock)) as runner:
+        with asyncio.Runner(loop_factory=lambda: VirtualLoop(clock, still)) as runner:
             return runner.run(work())
 
+    return _apart(run) if _on_loop() else run()
+
+
+def _on_loop() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return run()
-    answer: list[T] = []
-    failure: list[BaseException] = []
+        return False
+    return True
 
-    def apart() -> None:
+
+def _apart(run: Callable[[], T]) -> T:
+    """Run something in a thread of its own, and wait for it."""
+    done: Future[T] = Future()
+
+    def work() -> None:
         try:
-            answer.append(run())
+            done.set_result(run())
         except BaseException as error:  # noqa: BLE001 (handed to whoever waits)
-            failure.append(error)
+            done.set_exception(error)
 
-    thread = threading.Thread(target=apart, name="runwright-testing")
+    thread = threading.Thread(target=work, name="runwright-testing")
     thread.start()
     thread.join()
-    if failure:
-        raise failure[0]
-    return answer[0]
+    return done.result()

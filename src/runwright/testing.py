@@ -8,6 +8,7 @@ from runwright.engine.testing.errors import (
     StandInMissing,
     StandInUnknown,
     StandInUnused,
+    StandInWrong,
     StandsStill,
     TestingError,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "StandInMissing",
     "StandInUnknown",
     "StandInUnused",
+    "StandInWrong",
     "StandsStill",
     "TestingError",
     "context",

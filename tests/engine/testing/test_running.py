@@ -135,7 +135,7 @@ def test_functions_stand_in() -> None:
         ({inspect: ["x"]}, {}, testing.StandInMissing, "Node 'diff' (shell)"),
         ({}, {diff: [""]}, testing.StandInMissing, "Node 'inspect' (agent)"),
         ({inspect: []}, {diff: [""]}, testing.StandInMissing, "Node 'inspect' (agent)"),
-        ({inspect: [Verdict("clean")]}, {diff: [""], push: [7]}, testing.StandInMissing, "does not fit it"),
+        ({inspect: [Verdict("clean")]}, {diff: [""], push: [7]}, testing.StandInWrong, "Node 'push' (action)"),
         ({inspect: [Verdict("clean")], fix: ["x"]}, {diff: [""], push: ["x"]}, testing.StandInUnused, "'fix'"),
         ({inspect: [Verdict("clean")] * 2}, {diff: [""], push: ["x"]}, testing.StandInUnused, "'inspect' has 2"),
         ({"nobody": []}, {}, testing.StandInUnknown, "'nobody'"),
@@ -171,8 +171,10 @@ def test_standing_still_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     async def never(request: AgentRequest) -> object:
         return await asyncio.Event().wait()
 
-    with pytest.raises(testing.StandsStill):
-        testing.run(unbounded, {}, agents={ask: never})
+    for session in (False, True):
+        with pytest.raises(testing.StandsStill, match=r"stands still at node 'ask'.*give the node a timeout") as raised:
+            testing.run(unbounded, {}, agents={ask: never}, session=session)
+        assert raised.value.path == "ask"
     assert testing.run(flow, {}).status == "timed_out"
 
 
