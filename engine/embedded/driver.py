@@ -15,8 +15,9 @@ from runwright.engine.decisions.run_command import check_command
 from runwright.engine.embedded.catalog import Driven
 from runwright.engine.embedded.folders import make_folders
 from runwright.engine.embedded.holder import Holder
+from runwright.engine.embedded.programs import project_of
 from runwright.engine.embedded.state import fresh_state, read_launch, read_state
-from runwright.engine.errors import SourceChanged
+from runwright.engine.errors import PreflightError, SourceChanged
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.execution.calling import in_thread, returned
 from runwright.engine.execution.capture import OutputLog
@@ -27,7 +28,7 @@ from runwright.engine.identity import new_id
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.engine.safe import safe_message
-from runwright.engine.sources.identity import SourceSet
+from runwright.engine.sources.identity import SourceSet, launch_refused
 from runwright.engine.transitions.worker import token_hash
 from runwright.eventstore.errors import StoreError
 from runwright.projections.control.runs import RunRow
@@ -180,18 +181,20 @@ class Driver:
 
     async def _refuse(self, run: RunRow, driven: Driven, port: TransactingPort) -> None:
         """Fail the launch, or park a run whose chain had started: its sources are not the ones it was started with."""
-        files = await asyncio.to_thread(self._changed, run, driven)
-        error = SourceChanged(run.workflow, files)
+        error = await asyncio.to_thread(self._difference, run, driven)
         await _end_launch(port, _began(run), "source_changed", error.code, error.message)
 
     def _moved(self, run: RunRow) -> tuple[str, ...]:
         """The files that changed while a run waited for its session; one that has started stands on what it loaded."""
         saved = self._holder.reader.sources(run.sources) if run.started_at is None else None
-        return () if saved is None else SourceSet(saved).changed(Path(run.project or Path.cwd()))
+        return () if saved is None else SourceSet(saved).changed(project_of(run))
 
-    def _changed(self, run: RunRow, driven: Driven) -> tuple[str, ...]:
+    def _difference(self, run: RunRow, driven: Driven) -> PreflightError:
         saved = self._holder.reader.sources(run.sources)
-        return () if saved is None else driven.differs_from(saved) or self._moved(run)
+        changed = () if saved is None else driven.differs_from(saved) or self._moved(run)
+        if saved is None or _began(run):
+            return SourceChanged(run.workflow, changed)
+        return launch_refused(run.workflow, SourceSet(saved), project_of(run), changed)
 
     async def _put_away(self, authority: Authority | None, observed: RecordExit | None) -> None:
         """Have the worker's end recorded, by itself or as observed; a store that cannot take it now is asked again."""

@@ -1,6 +1,6 @@
 """The identity of code: every file of a source set by its SHA-256, and what has changed since."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -8,6 +8,8 @@ from typing import cast
 
 from attrs import field, frozen
 
+from runwright.engine.errors import PreflightError, SourceChanged, WorkflowNotFound
+from runwright.engine.refusals import named
 from runwright.eventstore.values import JsonObject, encode
 
 
@@ -38,10 +40,29 @@ class SourceSet:
         """The files that are gone or that differ now; user code is not loaded for it."""
         return tuple(path for path, digest in self.files.items() if file_digest(project / path) != digest)
 
+    def missing(self, project: Path) -> tuple[str, ...]:
+        """The files that are gone."""
+        return tuple(path for path in self.files if not (project / path).exists())
+
     def differs_from(self, other: "SourceSet") -> tuple[str, ...]:
         """The files that stand in one set only, or that differ, in order."""
         names = sorted({*self.files, *other.files})
         return tuple(name for name in names if self.files.get(name) != other.files.get(name))
+
+
+def launch_refused(workflow: str, saved: SourceSet, project: Path, changed: Sequence[str]) -> PreflightError:
+    """Say why a run that never started cannot begin: a file of its workflow is gone, or files have changed.
+
+    Args:
+        workflow: The workflow's name.
+        saved: The files that the run was queued with.
+        project: The folder that they are relative to.
+        changed: Those that differ.
+    """
+    gone = saved.missing(project)
+    if gone:
+        return WorkflowNotFound(workflow, f"files of it are gone{named(gone)}")
+    return SourceChanged(workflow, changed)
 
 
 def source_set(project: Path, files: Iterable[Path]) -> SourceSet:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain, count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -68,7 +69,7 @@ def _run(location: Location, file: Path, recorder: Recorder) -> ModuleType:
     imported = _imported(file, recorder)
     if imported is not None:
         return imported  # another workflow of this load has imported it already
-    name = file.stem if file.stem not in sys.modules else f"runwright_workflow_{file.stem}"
+    name = _free_name(file.stem, recorder)
     spec = spec_from_file_location(name, file, loader=FreshLoader(name, str(file), recorder))
     assert spec is not None
     assert spec.loader is not None
@@ -81,6 +82,13 @@ def _run(location: Location, file: Path, recorder: Recorder) -> ModuleType:
         sys.modules.pop(name, None)
         raise
     return module
+
+
+def _free_name(stem: str, recorder: Recorder) -> str:
+    """A module name that no other one has: the file's own, where it is free."""
+    numbered = (f"runwright_workflow_{stem}_{number}" for number in count(2))
+    names = chain((stem, f"runwright_workflow_{stem}"), numbered)
+    return next(name for name in names if name not in sys.modules and name not in recorder.elsewhere)
 
 
 def _imported(file: Path, recorder: Recorder) -> ModuleType | None:

@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
@@ -20,6 +20,8 @@ from runwright.engine.sources.identity import SourceSet
 #: What is changed for a while, the module path and the finders, belongs to the whole process.
 _ONE_AT_A_TIME = threading.RLock()
 _OURS = Path(__file__).resolve().parents[2]
+#: Names of modules that loads of this process made.
+_made: set[str] = set()
 #: What `look_around` saw: the name of the module that was imported last, and where all of them lie.
 _seen: tuple[str, tuple[str, ...]] = ("", ())
 
@@ -29,12 +31,14 @@ class Recorder(MetaPathFinder):
 
     Attributes:
         read: The SHA-256 of what was read, by file.
+        elsewhere: Names of modules that loads of other projects made.
     """
 
-    def __init__(self, roots: Sequence[Path]) -> None:
+    def __init__(self, roots: Sequence[Path], elsewhere: Collection[str] = ()) -> None:
         self._roots = roots
         self._last = next(reversed(sys.modules))
         self.read: dict[Path, str] = {}
+        self.elsewhere = elsewhere
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -76,8 +80,9 @@ class FreshLoader(SourceFileLoader):
         super().__init__(fullname, path)
         self._recorder = recorder
 
-    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 (the interface's)
+    def get_code(self, fullname: str) -> CodeType:
         """Read, note and compile; a cached file could be older than the text."""
+        _made.add(fullname)
         data = self.get_data(self.path)
         self._recorder.note(Path(self.path), data)
         code: Any = self.source_to_code(data, self.path)
@@ -90,7 +95,8 @@ def recording(folders: Sequence[Path]) -> Iterator[Recorder]:
     """Load a project's modules afresh while it lasts.
 
     Modules of the project that this process had imported before are put back afterwards, so that a program which
-    embeds the engine keeps its own.
+    embeds the engine keeps its own. Those that loads of other projects made are out of sight meanwhile: a file of
+    this project may have the same name. They come back where it has not.
 
     Args:
         folders: Whose files are noted, and where imports are looked for first; they stay on the path, for imports
@@ -104,9 +110,11 @@ def _recording(folders: Sequence[Path]) -> Iterator[Recorder]:
     roots = [folder.resolve() for folder in folders]
     inside = tuple(f"{str(root).rstrip(os.sep)}{os.sep}" for root in roots)
     before = {name: module for name, module in _imported(inside).items() if _belongs(module, inside, roots)}
-    for name in before:
-        del sys.modules[name]
-    recorder = Recorder(roots)
+    made = {name: sys.modules[name] for name in _made & sys.modules.keys() if _is_fresh(sys.modules[name])}
+    elsewhere = {name: module for name, module in made.items() if not _belongs(module, inside, roots)}
+    for name, module in {**before, **elsewhere}.items():
+        _take_out(name, module)
+    recorder = Recorder(roots, elsewhere)
     added = [str(folder) for folder in folders]
     old_path = list(sys.path)
     sys.path[:0] = added
@@ -117,7 +125,31 @@ def _recording(folders: Sequence[Path]) -> Iterator[Recorder]:
     finally:
         sys.meta_path.remove(recorder)
         sys.path[:] = [*old_path, *(folder for folder in dict.fromkeys(added) if folder not in old_path)]
-        sys.modules.update({name: module for name, module in before.items() if not _is_fresh(module)})
+        kept = {name: module for name, module in before.items() if not _is_fresh(module)}
+        for name, module in sorted({**elsewhere, **kept}.items()):
+            if name in kept or name not in sys.modules:
+                _put_back(name, module)
+
+
+def _take_out(name: str, module: ModuleType) -> None:
+    """Let the next import of a module load it: its package, which may stay where it is, holds it as well."""
+    del sys.modules[name]
+    package, own = _package_of(name)
+    if package is not None and vars(package).get(own) is module:
+        delattr(package, own)
+
+
+def _put_back(name: str, module: ModuleType) -> None:
+    sys.modules[name] = module
+    package, own = _package_of(name)
+    if package is not None:
+        setattr(package, own, module)
+
+
+def _package_of(name: str) -> tuple[ModuleType | None, str]:
+    above, _, own = name.rpartition(".")
+    package = sys.modules.get(above)
+    return package if isinstance(package, ModuleType) else None, own
 
 
 def look_around() -> None:
@@ -167,7 +199,7 @@ def _is_own(origin: str, roots: Sequence[Path]) -> bool:
 
 def _is_fresh(module: ModuleType) -> bool:
     """Whether an earlier load made it: then it is replaced, not kept."""
-    return isinstance(getattr(module.__spec__, "loader", None), FreshLoader)
+    return isinstance(getattr(getattr(module, "__spec__", None), "loader", None), FreshLoader)
 
 
 def _belongs(module: ModuleType, inside: tuple[str, ...], roots: Sequence[Path]) -> bool:

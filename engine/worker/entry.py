@@ -21,7 +21,7 @@ from runwright.engine.execution.executor import execute
 from runwright.engine.execution.port import RunState
 from runwright.engine.execution.transacting import HostStopping, TransactingPort
 from runwright.engine.safe import safe_message
-from runwright.engine.sources.identity import SourceSet
+from runwright.engine.sources.identity import SourceSet, launch_refused
 from runwright.engine.sources.load import load
 from runwright.engine.sources.loaded import Loaded
 from runwright.engine.worker.channel import Channel
@@ -108,15 +108,21 @@ class _Worker:
         wanted = SourceSet(launch.sources or {})
         changed = wanted.changed(launch.project)
         if changed:
-            return SourceChanged(launch.workflow, changed)
+            return self._changed(wanted, changed)
         try:
             loaded = load(launch.reference, launch.project, launch.user)
         except PreflightError as error:
             return error
         changed = wanted.differs_from(loaded.sources) or wanted.changed(launch.project)
         if changed or loaded.program.definition.digest != launch.definition:
-            return SourceChanged(launch.workflow, changed)
+            return self._changed(wanted, changed)
         return loaded
+
+    def _changed(self, wanted: SourceSet, changed: tuple[str, ...]) -> PreflightError:
+        launch = self._launch
+        if launch.began:
+            return SourceChanged(launch.workflow, changed)
+        return launch_refused(launch.workflow, wanted, launch.project, changed)
 
     async def _end_launch(self, error: PreflightError) -> str:
         """Say why none of the workflow's code can run: a run that began is parked, another fails."""

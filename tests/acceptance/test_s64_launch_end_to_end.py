@@ -78,7 +78,7 @@ async def test_s64_a_failed_launch_comes_back_and_is_corrected(project: Path, ho
         assert message == f"launch_failure:{first}"
         facts, text = await said(engine, message)
         assert set(facts) == {"schema", "messageId", "runId", "workflow", "state", "code", "message"}
-        assert (facts["state"], facts["code"]) in (("failed", "source_changed"), ("failed", "workflow_not_found"))
+        assert (facts["state"], facts["code"]) == ("failed", "workflow_not_found")
         assert SECRET not in f"{facts}{text}"
         assert text.startswith(f"Workflow told failed to start (run {first}): ")
 

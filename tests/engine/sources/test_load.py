@@ -79,6 +79,42 @@ def test_loading_is_fresh(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.pyc"))
 
 
+@pytest.mark.parametrize("package", [False, True], ids=["a folder", "a package"])
+def test_loading_a_module_out_of_a_package_is_fresh(tmp_path: Path, package: bool) -> None:
+    """An edit is seen and belongs to the identity, also where the package is a folder that stays as it is."""
+    write(tmp_path / "flow.py", flow(imports="from parts import helper", value="helper.N"))
+    if package:
+        write(tmp_path / "parts" / "__init__.py", "")
+    values: list[object] = []
+    for number in (1, 2, 3):
+        write(tmp_path / "parts" / "helper.py", f"N = {number}\n")
+        loaded = load("flow.py", tmp_path)
+        assert "parts/helper.py" in loaded.sources.files
+        function = loaded.program.nodes["only"].declaration.function
+        assert function is not None
+        values.append(function(None))
+    assert values == [1, 2, 3]
+
+
+def test_projects_with_files_of_the_same_names_are_told_apart(tmp_path: Path) -> None:
+    """Each is loaded from its own files, in any order; what the other one loaded stays as it was where it can."""
+    for name in ("a", "b"):
+        imports = "import helper\nfrom parts import inner"
+        write(tmp_path / name / "flow.py", flow(imports=imports, value="helper.NAME + inner.NAME"))
+        write(tmp_path / name / "helper.py", f"NAME = {name!r}\n")
+        write(tmp_path / name / "parts" / "inner.py", f"NAME = {name!r}\n")
+    write(tmp_path / "a" / "helper.py", "import alone\nNAME = 'a'\n")
+    write(tmp_path / "a" / "alone.py", "")
+    for name in ("a", "b", "a", "b"):
+        loaded = load("flow.py", tmp_path / name)
+        assert {"flow.py", "helper.py", "parts/inner.py"} <= set(loaded.sources.files)
+        function = loaded.program.nodes["only"].declaration.function
+        assert function is not None
+        assert function(None) == name * 2
+        assert sys.modules[function.__module__].__dict__["only"].declaration.function is function
+    assert sys.modules["alone"].__file__ == str(tmp_path / "a" / "alone.py")
+
+
 def test_an_import_inside_a_function_is_fresh_too(tmp_path: Path) -> None:
     """What an earlier load of this process made is not what a later one runs."""
     write(tmp_path / "flow.py", flow(imports="import helper", value="__import__('helper').N"))

@@ -50,6 +50,15 @@ flow.entry(first)
 flow.then(first, second)
 """
 )
+MOUNTING = """
+from child import flow as inner, second
+from runwright import Workflow
+
+done = inner.exit("done", second)
+flow = Workflow("outer")
+mount = flow.include("mount", inner, input=lambda ctx: {})
+flow.entry(mount)
+"""
 ASKING = (
     HEAD
     + """
@@ -148,6 +157,26 @@ async def test_changed_sources_are_not_loaded(tmp_path: Path, began: bool) -> No
         assert isinstance(end, FailRun)
         assert (end.code, end.phase) == ("source_changed", "load")
     assert hosted.printed == ""
+
+
+@pytest.mark.parametrize(("gone", "code"), [(False, "source_changed"), (True, "workflow_not_found")])
+@pytest.mark.parametrize("began", [False, True])
+async def test_a_mounted_childs_file_counts_like_the_roots(tmp_path: Path, began: bool, gone: bool, code: str) -> None:
+    """A launch names what differs and what is gone apart; a run that had begun waits in both cases. No node runs."""
+    (tmp_path / "child.py").write_text(TWO_STEPS)
+    hosted = Hosted(tmp_path, MOUNTING, began=began)
+    (tmp_path / "child.py").unlink() if gone else (tmp_path / "child.py").write_text(TWO_STEPS + "# more\n")
+    async with fork_servers() as servers:
+        await carried(servers, hosted)
+    end, _ = hosted.transitions
+    if began:
+        assert isinstance(end, ParkRun)
+        assert (end.reason, end.code) == ("source_changed", "source_changed")
+        assert "child.py" in (end.detail or "")
+    else:
+        assert isinstance(end, FailRun)
+        assert end.code == code
+        assert "child.py" in end.message
 
 
 async def test_sources_that_change_while_they_are_loaded_are_noticed(tmp_path: Path) -> None:
