@@ -12,6 +12,9 @@ MAX_NOTIFICATION: Final = 64 * 1_024
 
 Outcome: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
 
+#: Where a worker was when it failed: before it could look at the workflow, while it loaded that, or in the run.
+Phase: TypeAlias = Literal["bootstrap", "load", "execute"]
+
 
 @frozen(kw_only=True)
 class Authority:
@@ -312,13 +315,15 @@ class FailRun:
     """End the run ``failed`` or ``timed_out``; never started, its launch failed.
 
     Attributes:
+        code: One of the closed list.
+        phase: Where the worker was.
         message: A safe message, at most 1,024 bytes.
         error: The error text, at most 8 KiB, already masked.
     """
 
     outcome: Literal["failed", "timed_out"]
     code: str
-    phase: str
+    phase: Phase
     message: str
     error: str | None = None
 
@@ -345,7 +350,7 @@ class ExitWorker:
     """The worker says how it ends."""
 
     outcome: Literal["finished", "parked", "failed", "claim_lost"]
-    phase: str | None = None
+    phase: Phase | None = None
     code: str | None = None
 
 

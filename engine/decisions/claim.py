@@ -6,6 +6,7 @@ from runwright.engine.commands.host import ClaimRun
 from runwright.engine.commands.worker import Authority, ExitWorker
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RunFacts
+from runwright.engine.decisions.node import known_code
 from runwright.engine.results import Adopted, Conflict
 from runwright.eventstore.events.run import RunClaimed, RunStarted
 from runwright.eventstore.events.worker import WorkerExited, WorkerLaunched, WorkerReady
@@ -93,6 +94,8 @@ def decide_exit(facts: RunFacts, worker: WorkerRow | None, authority: Authority,
     """
     if worker is None or (worker.run_id, worker.generation) != (authority.run_id, authority.generation):
         return broken("unknown_worker")
+    if not known_code(command.code):
+        return broken("code_unfit", outcome=command.outcome)
     if worker.state == "exited":
         if worker.outcome == command.outcome:
             return Adopted(None, facts.revision)

@@ -6,7 +6,7 @@ from runwright.engine.commands.worker import Authority, BeginEffect, EffectGrant
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import EffectFacts
 from runwright.engine.decisions.fingerprint import request_fingerprint, without_values
-from runwright.engine.decisions.node import open_attempt
+from runwright.engine.decisions.node import known_code, open_attempt
 from runwright.engine.identity import effect_id
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text
@@ -80,6 +80,8 @@ def decide_settle(facts: EffectFacts, command: SettleEffect) -> Decision[None]:
     effect = facts.effect
     if effect is None or effect.applications != command.application:
         return broken("application_unknown", application=command.application)
+    if not known_code(command.code):
+        return broken("code_unfit", outcome=command.outcome)
     if effect.state != "applying":
         return _settled_already(facts, effect, command)
     return _settled(effect, command)
@@ -102,6 +104,7 @@ def decide_evidence(
         or (worker.run_id, worker.generation) != (authority.run_id, authority.generation)
         or (effect.generation, effect.applications) != (authority.generation, command.application)
         or command.outcome not in ("applied", "rejected")
+        or not known_code(command.code)
     ):
         return None
     if effect.state == "ambiguous":

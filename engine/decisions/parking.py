@@ -6,6 +6,7 @@ from runwright.engine.commands.host import ParkIdleRun
 from runwright.engine.commands.worker import ParkRun
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RunFacts, Unsettled
+from runwright.engine.decisions.node import known_code
 from runwright.engine.decisions.terminal import ended
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import safe_message
@@ -46,6 +47,8 @@ def decide_park(facts: RunFacts, command: ParkRun, by: str) -> Decision[None]:
     """Decide a worker's stop at a boundary, which gives its claim back."""
     if command.reason not in REASONS - OBSERVED:
         return broken("unknown_reason")
+    if not known_code(command.code):
+        return broken("code_unfit", reason=command.reason)
     if not facts.started and command.reason == "host_stopped":
         return Decided(None, (RunRequeued(reason=command.reason),))
     if not facts.chain_started:

@@ -6,7 +6,7 @@ from runwright.engine.commands.worker import AskPerson, AskSession, CloseRequest
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RequestFacts
 from runwright.engine.decisions.message import StepContent, decision_message, step_content
-from runwright.engine.decisions.node import ASKING, closed, open_attempt
+from runwright.engine.decisions.node import ASKING, closed, known_code, open_attempt
 from runwright.engine.decisions.parking import parked
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text
@@ -150,6 +150,8 @@ def decide_submit(facts: RequestFacts, command: SubmitCandidate, submission: str
         return Conflict("revision_changed", {"request": request.request, "state": request.state})
     if request.refused >= MAX_REFUSED:
         return Conflict("validation_failed", {"request": request.request, "refused": request.refused})
+    if not known_code(command.code):
+        return broken("code_unfit", request=request.request)
     submitted = RequestSubmitted(
         request=request.request, submission=submission, key=submission, candidate=Content.json(command.candidate)
     )

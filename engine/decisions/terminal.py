@@ -6,6 +6,7 @@ from runwright.engine.commands.worker import FailRun
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import RunFacts, Unsettled
 from runwright.engine.decisions.fingerprint import terminal_fingerprint
+from runwright.engine.decisions.node import known_code
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text, safe_message
 from runwright.eventstore.events.effect import EffectAmbiguous, EffectCancelled
@@ -45,6 +46,8 @@ def decide_complete(facts: RunFacts, unsettled: Unsettled) -> Decision[None]:
 
 def decide_fail(facts: RunFacts, unsettled: Unsettled, command: FailRun) -> Decision[None]:
     """Decide a failure that a worker knows of; before the run ever started, its launch failed."""
+    if not known_code(command.code):
+        return broken("code_unfit", outcome=command.outcome)
     phase = command.phase if facts.chain_started else "launch"
     events, erases = end_badly(
         facts,

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from runwright.engine.commands.worker import FailRun, WorkerTransition
+from runwright.engine.commands.worker import FailRun, Phase, WorkerTransition
 from runwright.engine.execution.failures import BadOutcome, Failure
 from runwright.engine.execution.port import MountState, NodeState
 from runwright.engine.safe import cut
@@ -21,7 +21,7 @@ class End:
     last: WorkerTransition
     outcome: WorkerEnd
     code: str | None = None
-    phase: str = "execute"
+    phase: Phase = "execute"
 
 
 @frozen(kw_only=True)

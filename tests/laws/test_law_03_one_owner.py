@@ -1,6 +1,6 @@
 """Law 3: a write with a stale generation, a wrong token or an expired claim changes nothing."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from attrs import evolve
@@ -8,20 +8,27 @@ from attrs import evolve
 from runwright.engine.commands.client import CancelRun
 from runwright.engine.commands.host import RecordExit
 from runwright.engine.commands.worker import (
+    AskPerson,
+    AskSession,
     Authority,
     BeginEffect,
     CloseRequest,
     CompleteRun,
+    EnterMount,
+    ExitMount,
+    ExitWorker,
     FailRun,
     FinishNode,
     OpenRequest,
     ParkRun,
+    QueueNotification,
     Ready,
     RegisterProcess,
     ReserveEffect,
     SettleEffect,
     StartNode,
     SubmitCandidate,
+    UnregisterProcess,
     UpdateNode,
     WorkerTransition,
 )
@@ -43,6 +50,11 @@ PROTECTED: tuple[WorkerTransition, ...] = (
     BeginEffect(path="one", visit=1),
     SettleEffect(path="one", visit=1, application=1, outcome="applied"),
     OpenRequest(path="one", visit=1, attempt=1, kind="agent", prompt="p", contract=None),
+    AskSession(path="one", visit=1, attempt=1, kind="agent", prompt="p", contract=None),
+    AskPerson(path="one", visit=1, attempt=1, title="t", facts={}, subject=None, choices=[]),
+    QueueNotification(path="one", visit=1, attempt=1, text="t"),
+    EnterMount(path="mount", invocation=1),
+    ExitMount(path="mount", invocation=1, exit="done", outcome="completed"),
     SubmitCandidate(request="r", candidate=1),
     CloseRequest(request="r", cause="failed"),
     ParkRun(reason="paused"),
@@ -50,6 +62,12 @@ PROTECTED: tuple[WorkerTransition, ...] = (
     FailRun(outcome="failed", code="node_failed", phase="execute", message="m"),
     RegisterProcess(process=PROCESS),
 )
+
+
+def test_every_write_of_a_worker_is_protected() -> None:
+    """But for two, which only say what is over; a new one is judged like the others unless it is named here."""
+    unprotected = {ExitWorker, UnregisterProcess}
+    assert {type(each) for each in PROTECTED} | unprotected == set(get_args(WorkerTransition))
 
 
 def refused(scene: Stage, authority: Authority, transition: WorkerTransition) -> str:

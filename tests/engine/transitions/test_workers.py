@@ -2,15 +2,19 @@
 
 import pytest
 
-from runwright.engine.commands.host import ClaimRun, FireTimer
+from runwright.engine.commands.host import ClaimRun, FireTimer, RecordExit
 from runwright.engine.commands.worker import (
+    BeginEffect,
     CloseRequest,
     CompleteRun,
+    ExitWorker,
     FailRun,
     FinishNode,
     OpenRequest,
     ParkRun,
     Ready,
+    ReserveEffect,
+    SettleEffect,
     StartNode,
     SubmitCandidate,
     Timer,
@@ -109,6 +113,39 @@ def test_what_an_end_needs(scene: Stage) -> None:
     assert refused(scene, FinishNode(**end, outcome="completed", code="node_failed")) == "code_unfit"  # type: ignore[arg-type]
     assert refused(scene, FinishNode(**end, outcome="completed", next="nowhere")) == "unknown_node"  # type: ignore[arg-type]
     assert refused(scene, FinishNode(**end, outcome="completed", output=float("nan"))) == "output_invalid"  # type: ignore[arg-type]
+
+
+CODED = graph(node("act", "action", contract="manual"), node("ask", "agent"))
+
+
+@pytest.mark.parametrize("code", ["", "made_up", "sk-a-secret-of-the-workers"])
+def test_no_word_of_a_worker_brings_a_code_of_its_own(scene: Stage, code: str) -> None:
+    """Why a run or an effect failed, parked or ended is one of the closed list: it shows in status and in messages."""
+    scene.queue(CODED)
+    first = scene.claim()
+    effect = ReserveEffect(path="act", visit=1, request=None), BeginEffect(path="act", visit=1)
+    scene.applied(first, StartNode(path="act", visit=1, attempt=1), *effect)
+    told = SettleEffect(path="act", visit=1, application=1, outcome="rejected", code=code)
+    assert refused(scene, told) == "code_unfit"
+    assert refused(scene, FailRun(outcome="failed", code=code, phase="execute", message="m")) == "code_unfit"
+    assert refused(scene, ParkRun(reason="provider_error", code=code)) == "code_unfit"
+    scene.host(RecordExit(run_id=ONE, worker=first.worker, outcome="crashed"))
+    (late,) = scene.tell(first, told)
+    assert isinstance(late, Conflict)
+    assert late.code == "claim_lost"
+    scene.queue(CODED, "run-2")
+    scene.claim("run-2")
+    scene.applied(scene.last, ParkRun(reason="provider_error", code="provider_error"))
+    assert refused(scene, ExitWorker(outcome="failed", phase="load", code=code)) == "code_unfit"
+
+
+def test_a_refusal_by_a_worker_has_a_code_of_the_list(scene: Stage) -> None:
+    """The reason is the agent's to read; the code is everybody's."""
+    scene.queue(graph(node("ask", "agent")))
+    opened = OpenRequest(path="ask", visit=1, attempt=1, kind="agent", prompt="p", contract=None)
+    _, request = scene.applied(scene.claim(), StartNode(path="ask", visit=1, attempt=1), opened)
+    candidate = SubmitCandidate(request=request, candidate=1, refusal="no", code="made_up")
+    assert refused(scene, candidate) == "code_unfit"
 
 
 def test_an_error_text_is_masked_and_bounded(scene: Stage) -> None:
