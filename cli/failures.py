@@ -132,12 +132,8 @@ def failure_of(error: BaseException, names: Mapping[str, str] = MappingProxyType
 
 
 def _evidence_words(evidence: object) -> str:
-    """What the evidence of a refusal adds for people: which files, and why."""
+    """What the evidence of a refusal adds for people: why."""
     if not isinstance(evidence, Mapping):
         return ""
-    words = ""
-    if isinstance(files := evidence.get("files"), list) and files:
-        words += f" These differ: {', '.join(str(each) for each in files[:20])}."
-    if isinstance(detail := evidence.get("detail"), str) and detail:
-        words += f" {sentence(detail)}"
-    return words
+    detail = evidence.get("detail")
+    return f" {sentence(detail)}" if isinstance(detail, str) and detail else ""

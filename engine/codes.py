@@ -14,7 +14,8 @@ _RUNS: Final = {
     "session_busy": "wait for the run that holds the session, or cancel it",
     "presentation_pending": "let the session answer the message it was given, then start again",
     "parent_invalid": "look at the parent run with `runwright status`",
-    "source_changed": "put the files back, or look at the change and run `runwright resume RUN --accept-source`",
+    "source_changed": "put the files back, look at the change and run `runwright resume RUN --accept-source`, "
+    "or cancel the run and start the workflow again as it is now",
     "store_unavailable": "repeat the command with the same key",
     "activation_failed": "look at `runwright logs RUN`, correct the cause, then start again",
     "cancelled": "start again when it is wanted after all",

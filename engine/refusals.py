@@ -50,6 +50,10 @@ _PROBLEMS: Mapping[str, str] = MappingProxyType(
 )
 
 
+#: How many characters of a digest tell two of them apart.
+_DIGEST: Final = 12
+
+
 def named(files: Sequence[str]) -> str:
     """The first of some files in brackets, and how many more there are; nothing where there are none."""
     shown = [*files[:5], *([f"and {len(files) - 5} more"] if len(files) > 5 else [])]
@@ -61,7 +65,17 @@ def _changed_sources(evidence: Mapping[str, Json]) -> str:
     listed = named([str(each) for each in files]) if isinstance(files, list) else ""
     problem = _PROBLEMS.get(str(evidence.get("problem")))
     unfit = f"; it cannot carry it on: the node {evidence.get('node')} {problem}" if problem else ""
-    return f"The workflow of run {evidence.get('run')} is not the one it was started with{listed}{unfit}."
+    run, digests = evidence.get("run"), _digests(evidence)
+    return f"The workflow of run {run} is not the one it was started with{listed}{digests}{unfit}."
+
+
+def _digests(evidence: Mapping[str, Json]) -> str:
+    """What was saved and what stands there now, by the digests of the files, or else of the definitions."""
+    for what in ("sources", "definition"):
+        old, new = evidence.get(f"old_{what}"), evidence.get(f"new_{what}")
+        if isinstance(old, str) and isinstance(new, str) and old != new:
+            return f": saved {old[:_DIGEST]}, now {new[:_DIGEST]}"
+    return ""
 
 
 #: Why a request does not take what was handed in for it.

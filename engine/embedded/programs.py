@@ -15,7 +15,7 @@ from runwright.engine.errors import AgentMissing, NotFound, RecoveryRequiredErro
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import RecoveryRequired
-from runwright.engine.sources.identity import SourceSet
+from runwright.engine.sources.identity import SourceSet, standing
 from runwright.engine.texts import check_name
 from runwright.eventstore.errors import StoreClosed
 from runwright.eventstore.values import Json
@@ -101,8 +101,10 @@ class Programs:
                 raise
             saved = self._holder.reader.sources(run.sources)
             changed = () if saved is None else SourceSet(saved).changed(project_of(run))
-            if changed:
-                self._source_changed(run, changed)
+            if saved is not None and changed:
+                now = standing(project_of(run), saved)
+                evidence: dict[str, Json] = {**_saved(run), "new_sources": now.digest, "files": list(changed)}
+                raise RecoveryRequiredError(RecoveryRequired("source_changed", evidence)) from None
             await self._environment_missing(run, error.message)
 
     async def afresh(self, run: RunRow, new_run_id: str, agents: Container[str]) -> ProgramFacts:
@@ -129,7 +131,7 @@ class Programs:
             RecoveryRequiredError: It has changed since the run was started, or an executor is missing.
         """
         if not program.carries(run):
-            self._source_changed(run, self._differs(run, program))
+            raise RecoveryRequiredError(RecoveryRequired("source_changed", self.difference(run, program)))
         await self.check_executors(run, program)
 
     async def check_executors(self, run: RunRow, program: ProgramFacts) -> None:
@@ -169,14 +171,15 @@ class Programs:
 
     def difference(self, run: RunRow, program: ProgramFacts) -> dict[str, Json]:
         """What shows that a program is not the one that a run stands on."""
-        return {"run": run.run_id, "files": list(self._differs(run, program))}
+        return {
+            **_saved(run),
+            "new_sources": program.sources,
+            "new_definition": program.definition,
+            "files": list(self._differs(run, program)),
+        }
 
     def _differs(self, run: RunRow, program: ProgramFacts) -> tuple[str, ...]:
         return program.differs_from(self._holder.reader.sources(run.sources))
-
-    def _source_changed(self, run: RunRow, files: tuple[str, ...]) -> NoReturn:
-        evidence: dict[str, Json] = {"run": run.run_id, "files": list(files)}
-        raise RecoveryRequiredError(RecoveryRequired("source_changed", evidence))
 
     async def _environment_missing(self, run: RunRow, detail: str) -> NoReturn:
         """Say so in the log as well: until somebody brings what is missing, the run does not move."""
@@ -185,6 +188,11 @@ class Programs:
         await self._bridge.wrap(self._holder.transitions.host(park))
         evidence: dict[str, Json] = {"run": run.run_id, "reference": run.reference, "detail": detail}
         raise RecoveryRequiredError(RecoveryRequired("environment_missing", evidence))
+
+
+def _saved(run: RunRow) -> dict[str, Json]:
+    """What a run was started with."""
+    return {"run": run.run_id, "old_sources": run.sources, "old_definition": run.definition}
 
 
 def project_of(run: RunRow) -> Path:

@@ -66,8 +66,18 @@ def launch_refused(workflow: str, saved: SourceSet, project: Path, changed: Sequ
 
 
 def source_set(project: Path, files: Iterable[Path]) -> SourceSet:
-    """The set of files as they stand now; what is gone counts as empty text, so that it differs from anything."""
-    return SourceSet({path.relative_to(project).as_posix(): file_digest(path) or "" for path in files})
+    """The set of files as they stand now."""
+    return standing(project, (path.relative_to(project).as_posix() for path in files))
+
+
+def standing(project: Path, paths: Iterable[str]) -> SourceSet:
+    """The set of files at some paths; what is gone counts as empty text, so that it differs from anything.
+
+    Args:
+        project: The folder that they are relative to.
+        paths: Their paths in it, with slashes.
+    """
+    return SourceSet({path: file_digest(project / path) or "" for path in paths})
 
 
 def file_digest(path: Path) -> str | None:
