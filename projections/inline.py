@@ -88,9 +88,9 @@ class ControlRows:
         """Answer the first rows with these values in the order of a column, however many there are."""
         return self._written(projection).first(by, most, equals)
 
-    def count(self, projection: Projection[Any], /, **equals: Scalar) -> int:
-        """Answer how many rows have these values."""
-        return self._written(projection).count(equals)
+    def count(self, projection: Projection[Any], most: int, /, **equals: Scalar) -> int:
+        """Answer how many rows have these values; where there are more than ``most``, that many."""
+        return self._written(projection).count(most, equals)
 
     def _written(self, projection: Projection[Any]) -> "_Table":
         """A projection's table, with what was pending in it."""
@@ -202,8 +202,8 @@ class _Table:
     def first(self, by: str, most: int, equals: dict[str, Scalar]) -> list[Any]:
         return self._found(*self._statements.first(by, most, equals))
 
-    def count(self, equals: dict[str, Scalar]) -> int:
-        statement, values = self._statements.count(equals)
+    def count(self, most: int, equals: dict[str, Scalar]) -> int:
+        statement, values = self._statements.count(most, equals)
         return int(execute(self._live(), statement, values)[0][0])
 
     def _found(self, statement: Statement, values: tuple[Scalar, ...]) -> list[Any]:

@@ -25,8 +25,8 @@ class Rows(Protocol):
         """Answer the first rows with these values in the order of a column, however many there are."""
         ...
 
-    def count(self, projection: Projection[Any], /, **equals: Scalar) -> int:
-        """Answer how many rows have these values."""
+    def count(self, projection: Projection[Any], most: int, /, **equals: Scalar) -> int:
+        """Answer how many rows have these values; where there are more than ``most``, that many."""
         ...
 
 
@@ -123,9 +123,9 @@ class MemoryRows:
         """Answer the first rows with these values in the order of a column, however many there are."""
         return sorted(self.find(projection, **equals), key=lambda row: getattr(row, by))[:most]
 
-    def count(self, projection: Projection[Any], /, **equals: Scalar) -> int:
-        """Answer how many rows have these values."""
-        return len(self.find(projection, **equals))
+    def count(self, projection: Projection[Any], most: int, /, **equals: Scalar) -> int:
+        """Answer how many rows have these values; where there are more than ``most``, that many."""
+        return min(most, len(self.find(projection, **equals)))
 
     def table(self, projection: Projection[RowT]) -> Mapping[Key, RowT]:
         """Answer all rows of a projection by key."""

@@ -41,9 +41,9 @@ class SqlRows:
         statement, values = statements.first(by, most, equals)
         return [statements.load(each) for each in self._rows(statement, values)]
 
-    def count(self, projection: Projection[Any], /, **equals: Scalar) -> int:
-        """Answer how many rows have these values."""
-        statement, values = statements_of(projection).count(equals)
+    def count(self, projection: Projection[Any], most: int, /, **equals: Scalar) -> int:
+        """Answer how many rows have these values; where there are more than ``most``, that many."""
+        statement, values = statements_of(projection).count(most, equals)
         found = self._rows(statement, values)
         return int(found[0][0]) if found else 0
 

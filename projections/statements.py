@@ -78,13 +78,18 @@ class Statements:
         )
         return statement, (*values, most, _NO_OFFSET)
 
-    def count(self, equals: Mapping[str, Scalar]) -> tuple[Statement, tuple[Scalar, ...]]:
-        """Answer the statement that counts the rows with equal values, and what to execute it with."""
-        return self._with(
-            equals,
-            "count",
-            lambda found: sqlalchemy.select(sqlalchemy.func.count()).select_from(self.table).where(*found),
-        )
+    def count(self, most: int, equals: Mapping[str, Scalar]) -> tuple[Statement, tuple[Scalar, ...]]:
+        """Answer the statement that counts the rows with equal values up to a number, and what to execute it with.
+
+        SQLite counts rows one by one: without an end, that would cost the more the more there are.
+        """
+
+        def counted(conditions: list[Any]) -> sqlalchemy.Select[Any]:
+            found = sqlalchemy.select(self._keys[0]).where(*conditions).limit(most)
+            return sqlalchemy.select(sqlalchemy.func.count()).select_from(found.subquery())
+
+        statement, values = self._with(equals, "count", counted)
+        return statement, (*values, most, _NO_OFFSET)
 
     def _with(
         self, equals: Mapping[str, Scalar], what: str, query: Callable[[list[Any]], sqlalchemy.Select[Any]]

@@ -153,7 +153,7 @@ class SessionView:
         run: The run that holds the session.
         turn: The open turn.
         current: The current message.
-        pending: How many messages have not reached it.
+        pending: How many messages have not reached it; where there are more than 100, that many.
         wake_ups: Deliveries that started a turn since a person spoke or an answer was accepted.
     """
 

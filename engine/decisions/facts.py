@@ -1,5 +1,7 @@
 """The facts that decisions are made on: control rows as they stand, plus what comes in with the call."""
 
+from typing import Final
+
 from attrs import frozen
 
 from runwright.engine.graph.definition import Definition
@@ -18,6 +20,10 @@ from runwright.projections.control.timers import TimerRow
 from runwright.projections.control.turns import TurnRow
 from runwright.projections.control.visits import VisitRow
 from runwright.projections.control.workers import WorkerRow
+
+#: Kinds of messages that the end of their run takes back where they were not sent. What it notified is sent all the
+#: same, and what tells of its end is made after it.
+TAKEN_BACK: Final = ("decision", "follow_up", "step")
 
 
 @frozen
@@ -153,7 +159,7 @@ class Unsettled:
         requests: Open and validating requests.
         timers: Timers that are set.
         turns: Model turns of it that are open.
-        messages: What it has to tell its session and has not been sent.
+        messages: What its session was not sent of the kinds that its end takes back.
         mounts: Mounts that are open, innermost first.
         input: Position of the root's own input while it is there.
         output: Position of the last accepted output of the node that finished last.

@@ -117,12 +117,13 @@ def current_message(queue: Queue) -> Current | None:
         if each.message not in queue.known:
             return Current(each, False, False)
     for waiting in queue.waiting:
-        if waiting.eligible and _has_sends_left(waiting.message, queue.session):
+        if waiting.eligible and has_sends_left(waiting.message, queue.session):
             return Current(waiting.message, True, _starts_turn(waiting, queue.session))
     return None
 
 
-def _has_sends_left(message: MessageRow, session: SessionRow) -> bool:
+def has_sends_left(message: MessageRow, session: SessionRow) -> bool:
+    """Whether the present coordinator may still be handed a message."""
     sends = message.sends if message.epoch == session.epoch else 0
     told = message.kind in TOLD
     return sends < MAX_SENDS and not (told and message.deliveries >= MAX_TOLD)

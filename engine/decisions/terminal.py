@@ -41,7 +41,7 @@ def decide_complete(facts: RunFacts, unsettled: Unsettled) -> Decision[None]:
         fingerprint=terminal_fingerprint(unsettled.tree, facts.run, "completed", unsettled.output_text),
         message_due=message_due(facts, "completed"),
     )
-    return Decided(None, (*closing(unsettled, "cancelled", None, keeps=("notification", "follow_up")), completed))
+    return Decided(None, (*closing(unsettled, "cancelled", None, keeps="follow_up"), completed))
 
 
 def decide_fail(facts: RunFacts, unsettled: Unsettled, command: FailRun) -> Decision[None]:
@@ -129,7 +129,7 @@ def closing(
     code: str | None,
     fired: str | None = None,
     *,
-    keeps: tuple[str, ...] = ("notification",),
+    keeps: str | None = None,
 ) -> list[Event]:
     """Close everything that a run's end may not leave open.
 
@@ -138,7 +138,7 @@ def closing(
         outcome: How what is open ends with it.
         code: The code of that.
         fired: The timer that ended the run.
-        keeps: Kinds of messages that are sent all the same.
+        keeps: The kind of messages that are sent all the same.
     """
     events: list[Event] = []
     effect, visit = unsettled.effect, unsettled.visit
@@ -148,7 +148,7 @@ def closing(
         events.append(EffectAmbiguous(effect=effect.effect, cause=outcome))
     events.extend(TurnLost(turn=each.turn, cause=outcome) for each in unsettled.turns)
     events.extend(
-        MessageCancelled(message=each.message, cause=outcome) for each in unsettled.messages if each.kind not in keeps
+        MessageCancelled(message=each.message, cause=outcome) for each in unsettled.messages if each.kind != keeps
     )
     events.extend(RequestClosed(request=each.request, cause=outcome) for each in unsettled.requests)
     if visit is not None:

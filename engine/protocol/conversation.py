@@ -270,7 +270,7 @@ class SessionViewed:
         run_id: The run that holds it.
         turn: Its open turn.
         current: The current message of its coordinator.
-        pending: How many messages have not reached it.
+        pending: How many messages have not reached it; where there are more than 100, that many.
         wake_ups: Deliveries that started a turn since a person spoke or an answer was accepted.
     """
 

@@ -28,7 +28,7 @@ def drop_follow_ups(tx: Tx, run: RunRow, *, actor: str, command: str | None) -> 
     if run.kind != "continue" or run.session is None:
         return
     rows = cast(Rows, tx.control)
-    for each in rows.find(MESSAGES, session=run.session, state="pending"):
+    for each in rows.find(MESSAGES, session=run.session, state="pending", kind="follow_up"):
         of = rows.get(RUNS, each.run_id)
         if of is None or of.run_id == run.run_id or last_of_chain(rows, of).run_id != run.run_id:
             continue

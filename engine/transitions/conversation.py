@@ -1,10 +1,11 @@
 """Loading what a session's coordinator has to do with, in one transaction; bounded however long its history is."""
 
+from collections.abc import Collection
 from typing import Final
 
 from runwright.engine.commands.session import CurrentMessage, SessionView
 from runwright.engine.decisions.facts import RunFacts, Step
-from runwright.engine.decisions.message import Current, Queue, Waiting, current_message
+from runwright.engine.decisions.message import Current, Queue, Waiting, current_message, has_sends_left
 from runwright.engine.decisions.turn import saved_turn
 from runwright.engine.transitions.chains import last_of_chain
 from runwright.engine.transitions.facts import FactsLoader
@@ -18,8 +19,12 @@ from runwright.projections.control.timers import TIMERS
 from runwright.projections.control.turns import TURNS, TurnRow
 
 #: Messages of each kind that are looked at; those behind them have their turn when these have reached the session.
-#: Far fewer than what presence is remembered of, or the oldest would be asked for again and again.
 MOST_WAITING: Final = 32
+#: As many where those are all ones that this coordinator is not handed any more, and hears nothing of. Fewer than
+#: presence is remembered of, or the oldest would be asked for again and again.
+FARTHEST: Final = 512
+#: Messages that are counted; who has so many waiting need not know how many more there are.
+MOST_COUNTED: Final = 100
 _KINDS: Final = ("step", "decision", "notification", "terminal", "launch_failure", "follow_up")
 
 
@@ -75,14 +80,15 @@ class Conversation:
         if row is None or not row.attached or not self._presence.connected(self._session, row.epoch):
             return None
         turn, holder = self.open_turn(), self.holder()
+        known = self._presence.known(self._session, row.epoch)
         return current_message(
             Queue(
                 session=row,
                 open_turn=None if turn is None else self._rows.get(MESSAGES, turn.message),
-                waiting=self._waiting(),
+                waiting=self._waiting(row, known),
                 shown=None if holder is None else self._shown(holder),
                 cancelled=() if holder is None else self._cancelled(holder, row),
-                known=self._presence.known(self._session, row.epoch),
+                known=known,
             )
         )
 
@@ -105,16 +111,26 @@ class Conversation:
             run=None if holder is None else holder.run.run_id,
             turn=None if turn is None else saved_turn(turn),
             current=None if current is None else self._described(current),
-            pending=self._rows.count(MESSAGES, session=self._session, state="pending"),
+            pending=self._rows.count(MESSAGES, MOST_COUNTED, session=self._session, state="pending"),
             wake_ups=0 if row is None else row.wake_ups,
         )
 
-    def _waiting(self) -> tuple[Waiting, ...]:
+    def _waiting(self, session: SessionRow, known: Collection[str]) -> tuple[Waiting, ...]:
         """What has not reached the session: the oldest of each kind, so that none blocks another kind."""
-        of_session = {"session": self._session, "state": "pending"}
-        each_kind = (self._rows.first(MESSAGES, "order", MOST_WAITING, **of_session, kind=kind) for kind in _KINDS)
+        each_kind = (self._oldest(kind, session, known) for kind in _KINDS)
         found = sorted((row for rows in each_kind for row in rows), key=lambda row: row.order)
         return tuple(each for row in found if (each := self._one(row)) is not None)
+
+    def _oldest(self, kind: str, session: SessionRow, known: Collection[str]) -> list[MessageRow]:
+        """The oldest messages of a kind; farther on, where nothing can be done about any of those any more."""
+        most = MOST_WAITING
+        while True:
+            of_kind = {"session": self._session, "state": "pending", "kind": kind}
+            found = self._rows.first(MESSAGES, "order", most, **of_kind)
+            at_end = len(found) < most or most >= FARTHEST
+            if at_end or any(each.message not in known or has_sends_left(each, session) for each in found):
+                return found
+            most *= 2
 
     def _one(self, row: MessageRow) -> Waiting | None:
         run = self._rows.get(RUNS, row.run_id)

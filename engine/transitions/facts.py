@@ -3,6 +3,7 @@
 from typing import cast
 
 from runwright.engine.decisions.facts import (
+    TAKEN_BACK,
     EffectFacts,
     ExitFacts,
     MountFacts,
@@ -30,7 +31,7 @@ from runwright.projections.control.messages import MESSAGES, MessageRow
 from runwright.projections.control.mounts import MOUNTS, MountRow
 from runwright.projections.control.processes import PROCESSES, ProcessRow
 from runwright.projections.control.queue import QUEUE
-from runwright.projections.control.requests import REQUESTS, RequestRow
+from runwright.projections.control.requests import REQUESTS, UNSETTLED, RequestRow
 from runwright.projections.control.runs import RUNS
 from runwright.projections.control.sessions import SESSIONS
 from runwright.projections.control.timers import TIMERS, TimerRow
@@ -207,7 +208,7 @@ class FactsLoader:
         opened = None if recorded is None else recorded.event
         prompt = opened.prompt if isinstance(opened, RequestOpened) else None
         contract = opened.contract if isinstance(opened, RequestOpened) else None
-        pending = [each for each in self.unsent(of) if each.kind == "step" and each.source == request.request]
+        pending = self.rows.find(MESSAGES, source=request.request, kind="step", state="pending")
         return Step(
             of=of,
             request=request,
@@ -223,14 +224,15 @@ class FactsLoader:
         """The open request of a run that is put to its session, if there is one."""
         if of.run.session is None or of.run.node is None:
             return None
-        found = self.rows.find(REQUESTS, run_id=of.run.run_id)
-        return next((self.step(of, each) for each in found if each.state == "open" and each.session is not None), None)
+        found = self.rows.find(REQUESTS, run_id=of.run.run_id, state="open")
+        return next((self.step(of, each) for each in found if each.session is not None), None)
 
     def unsent(self, of: RunFacts) -> tuple[MessageRow, ...]:
-        """What a run has to tell its session and has not been sent."""
+        """What a run's end takes back of what its session was not sent; whatever else waits is not looked at."""
         if of.run.session is None:
             return ()
-        return tuple(self.rows.find(MESSAGES, run_id=of.run.run_id, state="pending"))
+        of_run = {"run_id": of.run.run_id, "state": "pending"}
+        return tuple(row for kind in TAKEN_BACK for row in self.rows.find(MESSAGES, **of_run, kind=kind))
 
     def next_order(self, session: str) -> int:
         """The next place among the messages of a session."""
@@ -284,8 +286,8 @@ class FactsLoader:
         spec = None if of.run.node is None else definition.nodes.get(of.run.node)
         if spec is None or not spec.asks:
             return ()
-        found = self.rows.find(REQUESTS, run_id=of.run.run_id)
-        return tuple(each for each in found if each.state in ("open", "validating"))
+        run_id = of.run.run_id
+        return tuple(row for state in UNSETTLED for row in self.rows.find(REQUESTS, run_id=run_id, state=state))
 
     def _timers(self, of: RunFacts) -> tuple[TimerRow, ...]:
         run = of.run
@@ -302,7 +304,9 @@ class FactsLoader:
     def _turns(self, of: RunFacts) -> tuple[TurnRow, ...]:
         if of.run.session is None:
             return ()
-        return tuple(self.rows.find(TURNS, run_id=of.run.run_id, state="open"))
+        # At most one is open in a session; a run may have had many.
+        found = self.rows.find(TURNS, session=of.run.session, state="open")
+        return tuple(each for each in found if each.run_id == of.run.run_id)
 
     def _finished(self, visit: VisitRow) -> NodeFinished | None:
         recorded = None if visit.finished is None else self.tx.event(visit.finished)

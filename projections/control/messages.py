@@ -47,7 +47,8 @@ class Messages(Projection[MessageRow]):
     row = MessageRow
     key_columns = ("message",)
     indexes = (
-        Index(columns=("run_id",)),
+        # What a run has not told yet, and which of its steps were taken back: both among all that it ever told.
+        Index(columns=("run_id", "state", "kind", "epoch")),
         Index(columns=("session", "kind", "order"), where={"state": ("pending",)}),
         Index(columns=("source",), where={"kind": ("step",), "state": ("pending",)}, unique=True),
     )

@@ -87,8 +87,9 @@ class Requests(Projection[RequestRow]):
     row = RequestRow
     key_columns = ("request",)
     indexes = (
-        Index(columns=("run_id",)),
-        Index(columns=("state",), where={"state": UNSETTLED}),
+        # A visit's own among all that its run ever asked, and those that still wait, of all runs or of one.
+        Index(columns=("run_id", "path", "visit")),
+        Index(columns=("state", "run_id"), where={"state": UNSETTLED}),
         Index(columns=("run_id", "path", "visit", "attempt"), where={"state": ("accepted",)}, unique=True),
     )
 

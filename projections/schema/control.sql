@@ -194,9 +194,9 @@ CREATE TABLE requests (
     PRIMARY KEY (request),
     CHECK (protected IN (0, 1))
 ) WITHOUT ROWID, STRICT;
-CREATE INDEX requests_run_id ON requests (run_id);
+CREATE INDEX requests_run_id_path_visit ON requests (run_id, path, visit);
 CREATE UNIQUE INDEX requests_run_id_path_visit_attempt ON requests (run_id, path, visit, attempt) WHERE state = 'accepted';
-CREATE INDEX requests_state ON requests (state) WHERE state IN ('open', 'validating');
+CREATE INDEX requests_state_run_id ON requests (state, run_id) WHERE state IN ('open', 'validating');
 
 CREATE TABLE messages (
     message TEXT NOT NULL,
@@ -218,7 +218,7 @@ CREATE TABLE messages (
     PRIMARY KEY (message),
     CHECK (starts_turn IN (0, 1))
 ) WITHOUT ROWID, STRICT;
-CREATE INDEX messages_run_id ON messages (run_id);
+CREATE INDEX messages_run_id_state_kind_epoch ON messages (run_id, state, kind, epoch);
 CREATE INDEX messages_session_kind_order ON messages (session, kind, "order") WHERE state = 'pending';
 CREATE UNIQUE INDEX messages_source ON messages (source) WHERE kind = 'step' AND state = 'pending';
 

@@ -9,7 +9,7 @@ from runwright.eventstore.values import Json, JsonObject
 from runwright.projections.control.effects import EFFECTS
 from runwright.projections.control.messages import MESSAGES
 from runwright.projections.control.queue import QUEUE
-from runwright.projections.control.requests import REQUESTS, UNSETTLED
+from runwright.projections.control.requests import REQUESTS, UNSETTLED, RequestRow
 from runwright.projections.control.runs import RUNS, RunRow
 from runwright.projections.control.sessions import SESSIONS
 from runwright.projections.control.terminal import TERMINAL, TerminalRow
@@ -142,7 +142,7 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
         detail=queue.detail,
         since=queue.since,
         ambiguous=ambiguous,
-        requests=tuple(each for each in rows.find(REQUESTS, run_id=run_id) if each.state in UNSETTLED),
+        requests=_waiting(rows, run_id),
         timers=tuple(each.kind for each in timers),
         due=min((each.due for each in timers if each.kind in _AWAITED), default=None),
         uncertain=tuple(each.path for each in applying if each.contract == "manual"),
@@ -154,6 +154,12 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
         revision=revision,
         position=position,
     )
+
+
+def _waiting(rows: Rows, run_id: str) -> tuple[RequestRow, ...]:
+    """The requests of a run that wait, among however many it ever made."""
+    found = [each for state in UNSETTLED for each in rows.find(REQUESTS, run_id=run_id, state=state)]
+    return tuple(sorted(found, key=lambda row: row.request))
 
 
 def _told(rows: Rows, terminal: TerminalRow) -> tuple[str, int]:
@@ -169,7 +175,8 @@ def _turn_open(rows: Rows, run: RunRow) -> bool:
     session = None if run.session is None or run.finished_at is not None else rows.get(SESSIONS, run.session)
     if session is None or not session.attached:
         return False
-    return any(each.epoch == session.epoch for each in rows.find(TURNS, run_id=run.run_id, state="open"))
+    turns = rows.find(TURNS, session=run.session, state="open")
+    return any((each.run_id, each.epoch) == (run.run_id, session.epoch) for each in turns)
 
 
 def display_status(of: Standing, *, held: bool) -> str:

@@ -1,57 +1,22 @@
 """C85, C75: a step costs the same however many came before it, and who waits costs nothing."""
 
 import itertools
-import sqlite3
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attrs import define
 
 from runwright import Context, Engine, JsonObject, Workflow, hours
 from runwright.engine.embedded import housekeeping
 from runwright.engine.reading.reader import Reader
-from runwright.eventstore import database
 from runwright.projections.follower import PAUSE
-
-
-@define
-class Cost:
-    """What all connections did: statements, and hundreds of steps of SQLite's machine, which follow the rows read."""
-
-    statements: int = 0
-    steps: int = 0
-
-    def statement(self, text: str) -> None:
-        """Count a statement."""
-        self.statements += 1
-
-    def step(self) -> int:
-        """Count a hundred steps; SQLite goes on."""
-        self.steps += 1
-        return 0
-
-    def of(self, work: Callable[[], object]) -> tuple[int, int]:
-        """What some work costs."""
-        before = (self.statements, self.steps)
-        work()
-        return self.statements - before[0], self.steps - before[1]
+from support.costs import Cost, counting
 
 
 @pytest.fixture
 def cost(monkeypatch: pytest.MonkeyPatch) -> Cost:
     """Counts what every connection does that is opened from now on."""
-    counted = Cost()
-    settle = database._settle
-
-    def watched(made: sqlite3.Connection, settings: list[tuple[str, object, object]]) -> None:
-        settle(made, settings)
-        made.set_trace_callback(counted.statement)
-        made.set_progress_handler(counted.step, 100)
-
-    monkeypatch.setattr(database, "_settle", watched)
-    return counted
+    return counting(monkeypatch)
 
 
 def test_c85_a_step_costs_the_same_after_a_thousand(home: Path, cost: Cost, monkeypatch: pytest.MonkeyPatch) -> None:

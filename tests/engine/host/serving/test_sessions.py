@@ -252,13 +252,11 @@ async def test_a_session_view_stays_small(tmp_path: Path) -> None:
             ],
         )
         view = await pi.view()
-        assert view["pending"] == 10_000
+        assert view["pending"] == 100
         first = await pi.receive(f"notification:{run_id}:0")
         assert len(json.dumps(first)) < 64 * 1024
         assert await pi.client.content_read(first["text"]) == text.value
         for number in range(1, 50):
             current = await pi.receive(f"notification:{run_id}:{number}")
             assert len(json.dumps(current)) < 64 * 1024
-        # The run has gone on meanwhile, and its own end may wait behind them.
-        assert (await pi.view())["pending"] in (9_950, 9_951)
         assert len(await delivered(host)) == 50
