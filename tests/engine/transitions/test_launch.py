@@ -1,6 +1,7 @@
 """Accepting runs: receipts, the input's bounds, what is recorded once."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from runwright.engine.commands.host import TimeOutRun
 from runwright.engine.commands.worker import FailRun
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.eventstore.events.command import CommandSettled
+from runwright.eventstore.events.run import AgentBinding
 from runwright.eventstore.values import Json
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.receipts import RECEIPTS
@@ -119,6 +121,41 @@ def test_a_session_is_held_by_one_run(scene: Stage) -> None:
     assert (result.code, result.evidence["run"]) == ("session_busy", "run-1")
     scene.ask(CancelRun(run_id="run-1"))
     assert scene.rows(RESERVATIONS) == []
+    scene.queue(FLOW, "run-2", session="s1")
+
+
+@pytest.mark.parametrize("end", ["failed", "cancelled"])
+def test_a_cancel_that_comes_too_late_leaves_the_sessions_next_run_alone(scene: Stage, end: str) -> None:
+    """S11: it is told how the launch ended, or adopted, and the newer run keeps the session."""
+    scene.queue(FLOW, "run-1", session="s1")
+    if end == "failed":
+        scene.host(TimeOutRun(run_id="run-1"))
+    else:
+        scene.ask(CancelRun(run_id="run-1"))
+    scene.queue(FLOW, "run-2", session="s1")
+    before = scene.log.head()
+    late = scene.ask(CancelRun(run_id="run-1"))
+    assert isinstance(late, Conflict if end == "failed" else Adopted)
+    assert scene.log.head() == before
+    assert [(each.session, each.run_id) for each in scene.rows(RESERVATIONS)] == [("s1", "run-2")]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"reference": "x" * 70_000},
+        {"pass_env": tuple(f"VARIABLE_{number}" for number in range(6_000))},
+        {"agents": tuple(AgentBinding(name=f"a{number}", kind="k" * 60) for number in range(1_000))},
+    ],
+    ids=lambda each: next(iter(each)),
+)
+def test_what_identifies_a_launch_is_refused_over_its_limit_and_never_cut(scene: Stage, more: dict[str, Any]) -> None:
+    """Control facts have 64 KiB: more is refused without a trace."""
+    before = scene.log.head()
+    result = scene.ask(queue_command(FLOW, "run-1", session="s1", **more))
+    assert isinstance(result, Conflict)
+    assert (result.code, result.evidence["limit"]) == ("payload_too_large", 65_536)
+    assert scene.log.head() == before
     scene.queue(FLOW, "run-2", session="s1")
 
 

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from runwright.engine.commands.client import CancelRun
-from runwright.engine.commands.host import FailPresentation, HostCommand, PresentRun, TimeOutRun
+from runwright.engine.commands.host import (
+    FailPresentation,
+    GiveUpWorker,
+    HostCommand,
+    PresentRun,
+    RecordExit,
+    TimeOutRun,
+)
 from runwright.engine.commands.worker import CompleteRun, ExitWorker, FailRun, FinishNode, StartNode
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.eventstore.events.event import Content
@@ -96,6 +103,44 @@ def test_a_failed_launch_frees_everything_and_owes_one_message(scene: Stage) -> 
     )
     row = scene.row(MESSAGES, "launch_failure:run-1")
     assert (row.session, row.starts_turn, row.kind) == ("s1", True, "launch_failure")
+
+
+RECOVERIES = {
+    "vanished": ("crashed", "failed", "activation_failed"),
+    "put back twice": ("orphaned", "failed", "activation_failed"),
+    "unkillable": (None, "failed", "worker_unkillable"),
+    "limit": (None, "timed_out", "run_timed_out"),
+}
+
+
+@pytest.mark.parametrize("way", RECOVERIES)
+def test_a_launch_that_recovery_fails_is_told_its_own_session(scene: Stage, way: str) -> None:
+    """S09: whoever holds the store by then, and whoever is attached: the session that asked hears of it, once."""
+    outcome, status, code = RECOVERIES[way]
+    pi = ScriptedSession(scene)
+    scene.queue(FLOW, "run-1", {"canary": "c4n4ry"}, session="s1")
+    pi.settle()
+    pi.detach()
+    later = scene.succeed("second")
+    other = ScriptedSession(later, "s2")
+    for _ in range(3 if way == "put back twice" else 1):
+        worker = later.claim(ready=False).worker
+        match outcome:
+            case "crashed" | "orphaned":
+                later.host(RecordExit(run_id="run-1", worker=worker, outcome=outcome))
+            case _ if way == "limit":
+                later.host(TimeOutRun(run_id="run-1"))
+            case _:
+                later.host(GiveUpWorker(run_id="run-1", worker=worker))
+    run = later.row(RUNS, "run-1")
+    assert (run.status, run.code, run.input_erased, later.rows(RESERVATIONS)) == (status, code, True, [])
+    later.host(PresentRun(run_id="run-1"))
+    facts, text = content(later, "launch_failure:run-1")
+    assert (facts["state"], facts["code"]) == ("failed", code)
+    assert "c4n4ry" not in f"{facts}{text}"
+    other.settle()
+    assert other.current is None
+    assert ScriptedSession(later, "s1").receive().message == "launch_failure:run-1"
 
 
 def test_the_message_is_built_once_whoever_asks_and_how_often(scene: Stage) -> None:

@@ -124,6 +124,32 @@ def test_a_started_run_whose_next_worker_was_never_ready_is_recovered(scene: Sta
     assert scene.types(after=before)[2:] == ["run.recovered", "worker.exited", "run.parked"]
 
 
+@pytest.mark.parametrize(
+    ("outcome", "progress", "reason", "code"),
+    [
+        ("crashed", True, "worker_crashed", "worker_crashed"),
+        ("crashed", False, "worker_no_progress", "worker_crashed"),
+        ("timed_out", True, "worker_crashed", "worker_timed_out"),
+        ("timed_out", False, "worker_no_progress", "worker_timed_out"),
+        ("rejected", True, "protocol_rejected", "protocol_rejected"),
+        ("orphaned", True, "orphaned", None),
+    ],
+)
+def test_no_way_to_end_is_reported_as_another(
+    scene: Stage, outcome: str, progress: bool, reason: str, code: str | None
+) -> None:
+    """Why the run stands still, and what its worker's end was: each by its own name, and none fails the run."""
+    scene.queue(FLOW)
+    worker = scene.claim()
+    if progress:
+        scene.applied(worker, START)
+    vanish(scene, worker, outcome)
+    row = scene.row(QUEUE, ONE)
+    assert (row.reason, row.code) == (reason, code)
+    assert (scene.row(RUNS, ONE).finished_at, scene.row(RUNS, ONE).code) == (None, None)
+    assert scene.row(WORKERS, worker.worker).code == code
+
+
 def test_an_orphan_goes_on_once_per_progress_value(scene: Stage) -> None:
     """It did not fail by itself; the second time in a row it parks."""
     scene.queue(FLOW)
