@@ -1,7 +1,7 @@
 """Text that may be kept or shown: bounded, plain, and with what is secret, or looks like it, struck out."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 #: Bytes of a safe message and of an error text (page 05).
@@ -60,6 +60,16 @@ def strike(text: str, secrets: Iterable[str]) -> str:
         if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, _MASK)
     return text
+
+
+def handed_on(names: Iterable[str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the variables that a run was handed: nothing that is kept may hold them.
+
+    Args:
+        names: The names in the run's ``pass_env``.
+        environment: The variables of the process that its code runs in.
+    """
+    return tuple(environment[name] for name in names if name in environment)
 
 
 def cut(text: str, limit: int) -> str:

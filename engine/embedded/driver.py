@@ -15,7 +15,7 @@ from runwright.engine.decisions.run_command import check_command
 from runwright.engine.embedded.catalog import Driven
 from runwright.engine.embedded.folders import make_folders
 from runwright.engine.embedded.holder import Holder
-from runwright.engine.embedded.programs import project_of
+from runwright.engine.embedded.programs import project_of, wanted_by
 from runwright.engine.embedded.state import fresh_state, read_launch, read_state
 from runwright.engine.errors import PreflightError, SourceChanged
 from runwright.engine.execution.bridge import LoopBridge
@@ -27,7 +27,7 @@ from runwright.engine.execution.transacting import HostStopping, TransactingPort
 from runwright.engine.identity import new_id
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import Adopted, Applied, Conflict
-from runwright.engine.safe import safe_message
+from runwright.engine.safe import handed_on, safe_message
 from runwright.engine.sources.identity import SourceSet, launch_refused
 from runwright.engine.transitions.worker import token_hash
 from runwright.eventstore.errors import StoreError
@@ -155,7 +155,7 @@ class Driver:
         lacking = await in_thread(run_id, make_folders, folder.parent, folder, scratch)
         began = False
         if queued is not None:
-            state = fresh_state(queued, scratch)
+            state, names = fresh_state(queued, scratch), queued.pass_env
         else:
             run, state, refusal = await asyncio.to_thread(self._read, run_id, scratch)
             if refusal is not None:
@@ -165,13 +165,14 @@ class Driver:
             if moved or not driven.carries(run):
                 await self._refuse(run, driven, port)
                 return
-            began = _began(run)
+            began, names = _began(run), wanted_by(run).pass_env
         if lacking is not None:
             await _end_launch(port, began, "environment_missing", "activation_failed", str(lacking))
             return
-        with OutputLog(scratch.with_name("output.log")) as log:
+        secrets, clock = handed_on(names, os.environ), self._holder.clock
+        with OutputLog(scratch.with_name("output.log"), secrets=secrets) as log:
             port.go_on(state)
-            await execute(driven.program, state, port, agents=self._agents, clock=self._holder.clock, log=log)
+            await execute(driven.program, state, port, agents=self._agents, clock=clock, log=log, secrets=secrets)
 
     def _read(self, run_id: str, scratch: Path) -> tuple[RunRow, RunState, Conflict | None]:
         with moment_of(self._holder.log) as moment:

@@ -1,5 +1,6 @@
 """Asking a workflow's presentation function what is to be told of a completed run."""
 
+import os
 from typing import Final
 
 from runwright.engine.embedded.catalog import Driven
@@ -9,6 +10,7 @@ from runwright.engine.execution.capture import OutputLog
 from runwright.engine.execution.contexts import InputUnfit, build_context
 from runwright.engine.execution.failures import describe, trace
 from runwright.engine.execution.places import Places
+from runwright.engine.safe import handed_on
 from runwright.eventstore.values import Json
 
 #: Seconds that a workflow's presentation function may take.
@@ -24,7 +26,8 @@ async def ask_for_instructions(driven: Driven, ended: Ended) -> Presented:
     if present is None or not driven.carries(ended.wanted):
         return NotPrepared(code="source_changed", reason="The workflow is not the one that the run was started with.")
     state.scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with OutputLog(state.scratch.with_name("output.log")) as log:
+    secrets = handed_on(ended.wanted.pass_env, os.environ)
+    with OutputLog(state.scratch.with_name("output.log"), secrets=secrets) as log:
         places = Places(
             driven.program.definition, state.nodes, state.mounts, steps=state.steps, max_steps=state.max_steps
         )

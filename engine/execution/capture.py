@@ -3,13 +3,13 @@
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
 from runwright.engine.clock import SystemClock
-from runwright.engine.safe import cut, mask
+from runwright.engine.safe import cut, mask, strike
 
 #: The most bytes that one run's output log takes.
 MAX_LOG = 10 * 1024 * 1024
@@ -23,15 +23,24 @@ class OutputLog:
     A line is the time (UTC), its source and its text, with what looks like a secret struck out.
     """
 
-    def __init__(self, path: Path, *, limit: int = MAX_LOG, now: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        limit: int = MAX_LOG,
+        now: Callable[[], int] | None = None,
+        secrets: Iterable[str] = (),
+    ) -> None:
         """Name the file; it is made with the first line.
 
         Args:
             path: The file.
             limit: The most bytes it takes.
             now: UTC in microseconds; by default the machine's clock.
+            secrets: Values to strike out of every line.
         """
         self._path = path
+        self._secrets = tuple(secrets)
         self._limit = limit
         self._now = now or SystemClock().now
         self._lock = threading.Lock()
@@ -45,7 +54,10 @@ class OutputLog:
             return
         time = datetime.fromtimestamp(self._now() / 1e6, UTC)
         head = f"{time.isoformat(timespec='milliseconds').replace('+00:00', 'Z')} {source}: "
-        self._append(head, [cut(each, _MAX_LINE) for each in mask(text).splitlines() or [""]])
+        self._append(head, [cut(each, _MAX_LINE) for each in self._plain(text).splitlines() or [""]])
+
+    def _plain(self, text: str) -> str:
+        return mask(strike(text, self._secrets))
 
     def logger(self, source: str) -> logging.Logger:
         """A logger whose records go here and nowhere else."""

@@ -1,7 +1,7 @@
 """The executor: walks the graph of one run through its port, one commit a step."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeAlias, assert_never
 
 from runwright.engine.agents.agent import Agent
@@ -66,6 +66,7 @@ async def execute(
     clock: Clock,
     log: OutputLog,
     ready: bool = False,
+    secrets: Iterable[str] = (),
 ) -> WorkerEnd:
     """Carry one generation of one run as far as it goes.
 
@@ -80,11 +81,12 @@ async def execute(
         clock: Counts down.
         log: The run's private output log.
         ready: Whether the worker was said to be ready already; else that goes out with the first commit.
+        secrets: Values that no error text may hold.
 
     Returns:
         How the worker ended, as `ExitWorker` said it; ``claim_lost`` was never written.
     """
-    walk = Walk(program, state, port, agents=agents, clock=clock, log=log, ready=ready)
+    walk = Walk(program, state, port, agents=agents, clock=clock, log=log, ready=ready, secrets=secrets)
     try:
         await returned(state.run_id)
         try:

@@ -65,6 +65,7 @@ class Walk:
         clock: Clock,
         log: OutputLog,
         ready: bool = False,
+        secrets: Iterable[str] = (),
     ) -> None:
         self.program = program
         self.state = state
@@ -72,6 +73,8 @@ class Walk:
         self.agents = agents
         self.clock = clock
         self.log = log
+        #: Values that no error text may hold.
+        self.secrets = tuple(secrets)
         self.places = Places(
             program.definition, state.nodes, state.mounts, steps=state.steps, max_steps=state.max_steps
         )
@@ -271,6 +274,6 @@ class Walk:
     def _failed(
         self, path: str, declared: Declaration | None, error: Exception, secrets: Iterable[str] = ()
     ) -> NodeFailure:
-        failure = classify(error, declared, secrets)
+        failure = classify(error, declared, (*self.secrets, *secrets))
         self.log.line(f"{path} ERROR", failure.error if isinstance(error, OutOfTime | OSError) else trace(error))
         return NodeFailure(failure)

@@ -72,7 +72,7 @@ class _Worker:
         stay_in_session()
         with suppress(OSError):  # a folder that is gone fails what needs it, with the node's name
             os.chdir(launch.cwd)
-        with OutputLog(launch.output) as log, kept(log):
+        with OutputLog(launch.output, secrets=launch.environment.values()) as log, kept(log):
             outcome, problem = self._outcome(log)
             atexit._run_exitfuncs()  # what the user's modules want done at the end of a process
         self._channel.exiting(outcome, problem)
@@ -154,6 +154,7 @@ class _Worker:
                 clock=SystemClock(),
                 log=log,
                 ready=True,
+                secrets=self._launch.environment.values(),
             )
         finally:
             port.close()

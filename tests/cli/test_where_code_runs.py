@@ -41,6 +41,32 @@ where.then(ask, look_again)
 """
 
 
+LEAKY = """\
+import os
+
+from runwright import Command, Context, Workflow
+
+leaky = Workflow("leaky")
+
+
+@leaky.shell(recovery="idempotent")
+def call(ctx: Context) -> Command:
+    return Command.sh('echo "who is $TOKEN?" >&2; exit 3')
+
+
+@leaky.compute
+def look(ctx: Context) -> str:
+    print("a", os.environ["TOKEN"], flush=True)
+    ctx.log.info("b %s", os.environ["TOKEN"])
+    os.write(1, b"c " + os.environb[b"TOKEN"] + b"\\n")
+    raise KeyError(os.environ["TOKEN"])
+
+
+leaky.entry(call)
+leaky.catch(call, look)
+"""
+
+
 @pytest.fixture
 def hosted(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """A command line with the workflow, two variables, and a host that knows neither."""
@@ -88,6 +114,21 @@ def test_named_variables_are_handed_on_and_no_others(hosted: CommandLine) -> Non
     exported = hosted("log", "export").out
     assert "TOKEN" in exported
     assert "secret-1" not in exported
+
+
+def test_what_was_handed_on_is_struck_out_of_whatever_is_kept(hosted: CommandLine) -> None:
+    """C95: from what the code prints, logs and raises, and from what its commands say; by a worker and in process."""
+    hosted("config", "pass_env", "TOKEN")
+    (hosted.project / "leaky.py").write_text(LEAKY)
+    for how in ((), ("--inline",)):
+        hosted("run", *how, "leaky.py", code=1)
+        assert "who is [masked]?" in hosted("show", "@last", "call", "--values").out
+        assert "KeyError: '[masked]'" in hosted("show", "@last", "look", "--values").out
+        printed = hosted("logs", "@last").out
+        assert all(f"{letter} [masked]" in printed for letter in ("a", "b", "c") if letter != "c" or not how)
+        hosted("host", "stop")
+    kept = [path for path in hosted.home.rglob("*") if path.is_file() and b"secret-1" in path.read_bytes()]
+    assert kept == []
 
 
 def test_what_a_host_has_lost_is_handed_over_again(hosted: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

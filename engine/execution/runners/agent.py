@@ -16,7 +16,7 @@ from runwright.engine.execution.runners.texts import text_of
 from runwright.engine.execution.speaking import speaking
 from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import Walk
-from runwright.engine.safe import cut
+from runwright.engine.safe import cut, strike
 from runwright.eventstore.values import Json
 
 #: Refused answers of one attempt.
@@ -144,7 +144,7 @@ class _Asking:
 
     async def _refuse(self, refusal: _Refusal) -> None:
         self._refused += 1
-        self._refusal = cut(refusal.reason, MAX_ERROR)
+        self._refusal = cut(strike(refusal.reason, self._walk.secrets), MAX_ERROR)
         self._walk.log.line(self._visit.path, f"answer {self._refused} was refused: {self._refusal}")
         await self._walk.commit(
             SubmitCandidate(

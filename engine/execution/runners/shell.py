@@ -55,7 +55,7 @@ class _Shell:
             raise self._walk.failed(self._visit, error, secrets) from None
         except OutOfTime as error:
             raise self._walk.failed(self._visit, error) from None
-        stderr = strike(end.stderr.decode("utf-8", "replace"), secrets)
+        stderr = strike(end.stderr.decode("utf-8", "replace"), (*self._walk.secrets, *secrets))
         if end.exit_code < 0 or (command.check and end.exit_code != 0):
             raise NodeFailure(bad_end(end.exit_code, stderr))
         result = ShellResult(
