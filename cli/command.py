@@ -34,12 +34,11 @@ class IntentCommand(click.RichCommand):
         ctx: click.RichContext,  # noqa: ARG002 (click hands it in)
         formatter: click.RichHelpFormatter,
     ) -> None:
-        """Write the example as it is typed."""
-        from rich.padding import Padding
+        """Write the example as it is typed, each line whole however narrow the terminal is."""
         from rich.text import Text
 
-        text = Text.assemble(("Example\n", "bold"), "\n".join(f"  {line}" for line in self.example.splitlines()))
-        formatter.write(Padding(text, (0, 1, 1, 1)))
+        text = Text.assemble((" Example\n", "bold"), *(f"   {line}\n" for line in self.example.splitlines()))
+        formatter.write(text, soft_wrap=True)
 
 
 class Family(click.RichGroup):

@@ -132,14 +132,19 @@ def _print(console: "Console", renderables: "Iterable[RenderableType]") -> None:
 def _print_all(console: "Console", renderables: "Iterable[RenderableType]") -> None:
     from rich.text import Text
 
+    from runwright.cli.rendering.wrapping import wrapped
+
     for renderable in renderables:
         each = Text(renderable) if isinstance(renderable, str) else renderable
-        if isinstance(each, Text):
-            # Into a pipe a line goes whole, and everywhere one that holds something to copy.
-            soft = not console.is_terminal or each.overflow == "ignore" or "runwright " in each.plain
-            console.print(each, no_wrap=each.no_wrap, overflow=each.overflow, soft_wrap=soft)
-        else:
+        if not isinstance(each, Text):
             console.print(each)
+        elif not console.is_terminal or each.overflow == "ignore":
+            console.print(each, soft_wrap=True)  # whole: into a pipe, and what is there to be copied
+        elif each.no_wrap:
+            console.print(each, no_wrap=True, overflow=each.overflow)
+        else:
+            for line in wrapped(each, console.width):
+                console.print(line, soft_wrap=True)
 
 
 def _pipe_width(environment: Mapping[str, str]) -> int:

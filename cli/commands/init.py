@@ -1,5 +1,6 @@
 """``runwright init``: a project with a commented example and its test."""
 
+import shlex
 from pathlib import Path
 from typing import Final
 
@@ -46,10 +47,11 @@ def command(call: Invocation, directory: str | None) -> None:
         call.out.say(f"Wrote {folder / name}")
     for name in kept:
         call.out.say(f"Kept  {folder / name} (it was there)")
-    enter = "" if folder.resolve() == Path.cwd() else f"cd {directory} && "
-    call.out.say(
-        "", f"Try: {enter}runwright run example", f"     {enter}python -m pytest .runwright  (pip install pytest first)"
-    )
+    enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+    from runwright.cli.rendering.statuses import next_lines
+
+    call.out.say("", "Try it, and its test (which needs pytest):")
+    call.out.say(*next_lines([f"{enter}runwright run example", f"{enter}python -m pytest .runwright"]))
 
 
 def _write(path: Path, text: str) -> bool:

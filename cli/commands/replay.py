@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @click.argument("run")
 @click.option("--at", type=click.IntRange(1, 2**63 - 1), metavar="POSITION", help="As of this position of the log.")
 @click.option("--step", type=click.IntRange(1, 2**31), metavar="N", help="As it stood after its Nth step.")
-@click.option("--from", "source", metavar="FILE", help="From a native export instead of the store; RUN is one of its runs.")
+@click.option(
+    "--from", "source", metavar="FILE", help="From a native export instead of the store; RUN is one of its runs."
+)
 def command(call: Invocation, run: str, at: int | None, step: int | None, source: str | None) -> None:
     """A run rebuilt from its events, as of any moment.
 

@@ -21,6 +21,7 @@ def command() -> None:
 @intent("status", example="runwright store status")
 def status(call: Invocation) -> None:
     """Say where the store is, how large it is, who holds it, and whether it may be written."""
+    from runwright.cli.rendering.statuses import next_lines
     from runwright.cli.rendering.stores import store_facts, store_table
 
     with reading(call) as store:
@@ -29,6 +30,8 @@ def status(call: Invocation) -> None:
         call.out.document(facts)
     else:
         call.out.show(store_table(facts))
+        if not facts["writable"]:
+            call.out.say(*next_lines(["runwright store adopt"]))
 
 
 @intent("backup", example="runwright store backup ~/backups/runwright.sqlite")
@@ -114,7 +117,7 @@ def _waiting(live: Sequence[str]) -> str:
         case [run_id]:
             return f"Its live run waits for: runwright resume {run_id}"
         case _:
-            return f"Its {len(live)} live runs wait for: runwright resume RUN (`runwright status` lists them)"
+            return f"Its {len(live)} live runs wait for: `runwright resume RUN`; `runwright status` lists them."
 
 
 for _each in (status, backup, import_, adopt):

@@ -21,7 +21,9 @@ def command(call: Invocation) -> None:
         ]
         print_list(call.out, items, position=None)
     elif not found:
-        call.out.say("No workflows. Write one: runwright init. Files can be named, too: runwright run flows/review.py")
+        call.out.say(
+            "No workflows. `runwright init` writes one; a file can be named, too: runwright run flows/review.py"
+        )
     else:
         from runwright.cli.rendering.tables import plain_table
 

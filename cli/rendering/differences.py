@@ -20,7 +20,7 @@ def difference_lines(found: "Verification") -> list[Text]:
     lines: list[Text] = []
     for each in found.differences:
         lines.extend(_difference(each))
-    lines.append(Text(f"{plural(len(found.differences), 'difference')}: runwright projections rebuild mends them."))
+    lines.append(Text(f"{plural(len(found.differences), 'difference')}: `runwright projections rebuild` mends them."))
     return lines
 
 

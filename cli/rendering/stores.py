@@ -52,7 +52,7 @@ def store_table(facts: JsonObject) -> Table:
         ("head", facts["head"]),
         ("size", byte_size(size)),
         ("held by", f"process {facts['pid']}" if facts["held"] else "nobody"),
-        ("writable", "yes" if facts["writable"] else f"no: {facts['standing']}; runwright store adopt"),
+        ("writable", "yes" if facts["writable"] else f"no: {facts['standing']}"),
     ]
     if facts["writable"] and not facts["wal"]:
         # A copy has none before it is adopted, and that says nothing about where it stands.

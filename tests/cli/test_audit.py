@@ -156,7 +156,7 @@ def _rows(cli: CommandLine, query: str) -> list[dict[str, str]]:
 def test_an_adopted_store_says_what_waits_in_it(cli: CommandLine) -> None:
     """Nothing, one run by its ID, or how many; and a folder without a store is named by itself."""
     cli("run", "--inline", "sample", "greet")
-    expected = ["No run in it is live.", None, "Its 2 live runs wait for: runwright resume RUN"]
+    expected = ["No run in it is live.", None, "Its 2 live runs wait for: `runwright resume RUN`"]
     for number, words in enumerate(expected):
         if number:
             cli.queue("sample", "greet")

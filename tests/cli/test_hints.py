@@ -1,27 +1,15 @@
 """Every refusal leads on: what was probably meant, what there is, and the concrete thing in the line to type."""
 
-import io
-import re
 from pathlib import Path
 
 import pytest
 
 from runwright.cli.failures import sentence
 from runwright.cli.hints import fill
-from runwright.cli.main import main
 from runwright.engine.near import meant, near
 from support.command_line import CommandLine
 
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 PLACES = ("RUN", "EFFECT", "NODE", "WORKFLOW")
-
-
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        """It is one."""
-        return True
 
 
 def test_what_is_known_is_filled_in() -> None:
@@ -105,23 +93,6 @@ def test_waiting_for_what_nothing_drives_says_what_to_type(cli: CommandLine) -> 
     unsure = cli("wait", "@last", "--timeout", "2", code=5).err
     assert "runwright resolve" in unsure
     assert cli("wait", ended, "-q").err == ""
-
-
-def test_a_line_to_type_is_never_broken(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At a narrow terminal, too: in a hint, beside a sentence, or on its own."""
-    for name, value in {"COLUMNS": "40", "LINES": "50", "TERM": "xterm-256color"}.items():
-        monkeypatch.setenv(name, value)
-
-    def shown(*line: str) -> str:
-        terminal = Terminal()
-        monkeypatch.setattr("sys.stderr", terminal)
-        main(line)
-        return ANSI.sub("", terminal.getvalue())
-
-    run_id = cli.queue("sample", "greet")
-    assert f"runwright resume {run_id}\n" in shown("wait", run_id, "--timeout", "0.1")
-    hint = next(each for each in shown("pause", run_id).splitlines() if each.startswith("hint:"))
-    assert f"`runwright resume {run_id}` drives it" in hint
 
 
 def test_resolving_speaks_of_the_result(cli: CommandLine) -> None:
