@@ -1,9 +1,10 @@
 """Shows runs that the host drives, until they have ended or need somebody."""
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from runwright.cli.driving import Driven
@@ -13,7 +14,7 @@ from runwright.cli.hosting import host_lives
 from runwright.cli.interview import Interview, answerable, asking_terminal
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
-from runwright.cli.rendering.reasons import GOES_ON
+from runwright.cli.rendering.run_lines import GOES_ON
 from runwright.cli.showing import Feeder, held, screen
 from runwright.cli.terminal import NoMoreInput
 
@@ -55,8 +56,19 @@ def heeded_interrupts() -> Iterator[Interrupts]:
         signal.signal(signal.SIGINT, before)
 
 
+def printed_by(call: Invocation, run_ids: Sequence[str]) -> dict[str, int]:
+    """How many bytes each run's code has printed so far: what comes later is news."""
+    return {run_id: size for run_id in run_ids if (size := _size(_log_of(call.home, run_id)))}
+
+
 def show_hosted(
-    call: Invocation, client: "Client", run_ids: Sequence[str], interrupts: Interrupts, *, timeout: float | None
+    call: Invocation,
+    client: "Client",
+    run_ids: Sequence[str],
+    interrupts: Interrupts,
+    *,
+    timeout: float | None,
+    printed: Mapping[str, int] = MappingProxyType({}),
 ) -> Driven:
     """Show runs that the host drives.
 
@@ -66,6 +78,7 @@ def show_hosted(
         run_ids: The runs.
         interrupts: What was pressed.
         timeout: Seconds to show them; the runs themselves go on.
+        printed: The bytes of what a run's code has printed that are no news.
     """
     with reading(call) as store:
         after = store.head().position
@@ -74,7 +87,7 @@ def show_hosted(
             screen(call, store, run_ids, after) as feeder,
             asking_terminal(call) as terminal,
         ):
-            carried = _Carried(call, client, store, feeder, interrupts, terminal)
+            carried = _Carried(call, client, store, feeder, interrupts, terminal, printed)
             found = follow(store, run_ids, news, feeder, rests=carried.rests, timeout=timeout, look=carried.look)
             carried.look(found)
         return Driven(statuses=found, left=interrupts.count > 1)
@@ -103,12 +116,13 @@ class _Carried:
         feeder: Feeder | None,
         interrupts: Interrupts,
         terminal: "Terminal | None",
+        printed: Mapping[str, int],
     ) -> None:
         self._call = call
         self._client = client
         self._store = store
         self._feeder = feeder
-        self._printed: dict[str, _Tail] = {}
+        self._printed = {run_id: _Tail(_log_of(call.home, run_id), size) for run_id, size in printed.items()}
         self._paused: set[str] = set()
         self._starts = 0
         self._interrupts = interrupts
@@ -174,7 +188,7 @@ class _Carried:
     def _show_printed(self, run_id: str, feeder: Feeder) -> None:
         tail = self._printed.get(run_id)
         if tail is None:
-            tail = self._printed[run_id] = _Tail(self._store.log.home.run_folder(run_id) / "output.log")
+            tail = self._printed[run_id] = _Tail(_log_of(self._call.home, run_id))
         for line in tail.lines():
             path, level, text = _parts(line)
             if not level:
@@ -186,11 +200,16 @@ class _Carried:
 
 
 class _Tail:
-    """The lines of a file as they come, from what is new on."""
+    """The lines of a file as they come, from what is new on.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: The file.
+        place: The bytes at its beginning that are no news.
+    """
+
+    def __init__(self, path: Path, place: int = 0) -> None:
         self._path = path
-        self._place = 0
+        self._place = place
         self._rest = b""
 
     def lines(self) -> list[str]:
@@ -204,6 +223,19 @@ class _Tail:
         self._place += len(new)
         *whole, self._rest = (self._rest + new).split(b"\n")
         return [each.decode("utf-8", "replace") for each in whole]
+
+
+def _log_of(home: Path, run_id: str) -> Path:
+    from runwright.eventstore.home import Home
+
+    return Home(home).run_folder(run_id) / "output.log"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # it has printed nothing
 
 
 def _parts(line: str) -> tuple[str, str, str]:

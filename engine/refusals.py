@@ -30,6 +30,7 @@ _SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
         "input_invalid": "What was handed in cannot be used: {path} {problem}.",
         "presentation_pending": "Session {session} is still answering how run {run} ended.",
         "start_no_progress": "Too many runs in a row were started by the end of another, the last by that of {run}.",
+        "unsupported": "The workflow was recorded by a version of runwright that this one cannot follow.",
         "session_busy": "Session {session} is held by run {run} of workflow {workflow}, queued {since}.",
     }
 )
@@ -134,6 +135,8 @@ def sentence(code: str, evidence: Mapping[str, Json]) -> str:
             f"The executor of node {evidence.get('node')} is at work on request {evidence['request']} "
             f"of run {evidence.get('run')} right now."
         )
+    if code == "still_live" and "accept" in evidence:
+        return f"Run {evidence.get('run')} is at work with the files that it was started with, and keeps to them."
     if code == "claim_lost" and "session" in evidence:
         session, reason = evidence["session"], evidence.get("reason")
         return (
@@ -154,6 +157,9 @@ def next_step(code: str, evidence: Mapping[str, Json]) -> str:
             return f"begin at a node that comes before {evidence['mount']}, or at the first one"
         case "still_live" if "request" in evidence:
             return "let it answer, or stop what drives the run and answer then"
+        case "still_live" if "accept" in evidence:
+            run = evidence.get("run")
+            return f"pause it first: `runwright pause {run}`, then `runwright resume {run} --accept-source`"
         case "claim_lost" if "session" in evidence:
             return "attach to the session again; that ends what another coordinator holds"
         case "input_invalid":

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+from attrs import frozen
 
 from runwright.cli.agent_specs import build_agents
 from runwright.cli.command import intent, takes_store
@@ -17,6 +18,26 @@ if TYPE_CHECKING:
     from runwright.engine.client.client import Client
     from runwright.engine.embedded.async_engine import AsyncEngine
     from runwright.engine.reading.reader import Reader
+
+
+@frozen(kw_only=True)
+class _Sources:
+    """What is to become of files that have changed.
+
+    Attributes:
+        accepted: Whether runs go on with them.
+        changed: The runs that there is anything to accept for.
+    """
+
+    accepted: bool = False
+    changed: frozenset[str] = frozenset()
+
+    def resumes(self, status: Mapping[str, Any]) -> bool:
+        """Whether a run is resumed: one that goes on when its time has come is only shown, and accepts first."""
+        reason = status["reason"]
+        parked = status["queue_state"] == "parked" and reason is not None and reason["code"] == "waiting"
+        waits = parked and status["status"] == "waiting" and not status["requests"]
+        return not waits or status["run_id"] in self.changed
 
 
 @intent("resume", example="runwright resume @last\nrunwright resume 7k2m3x --accept-source")
@@ -45,19 +66,20 @@ def command(
     from runwright.cli.results import report
 
     seconds = None if timeout is None else parse_duration(timeout, "--timeout")
+    sources = _Sources()
     with reading(call) as store:
         run_ids = list(dict.fromkeys(find_run(call, store, text) for text in runs))
         if accept_source:
             call.printed.settle()
-            _show_changes(call, store, run_ids)
+            sources = _Sources(accepted=True, changed=_show_changes(call, store, run_ids))
         rows = [store.query("runs", where=[f"run_id={each}"]).items[0] for each in run_ids]
     handed = [Handed.of(call, Bound.of([row]), agents) for row in rows]
     with host_if_any(call) as client:
         if client is not None:
-            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), accept_source, seconds)
+            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), sources, seconds)
         else:
             specs = {name: spec for each in handed for name, spec in each.agents.items()}
-            driven = _inline(call, run_ids, specs, accept_source, seconds)
+            driven = _inline(call, run_ids, specs, sources, seconds)
     return report(call, driven, with_output=not no_output)
 
 
@@ -65,22 +87,24 @@ def _hosted(
     call: Invocation,
     client: "Client",
     runs: "Mapping[str, Handed]",
-    accept_source: bool,
+    sources: _Sources,
     seconds: float | None,
 ) -> "Driven":
     """Have the host carry them on, and show them."""
-    from runwright.cli.carrying import heeded_interrupts, show_hosted
+    from runwright.cli.carrying import heeded_interrupts, printed_by, show_hosted
 
     with heeded_interrupts() as interrupts:
+        printed = printed_by(call, list(runs))
         for run_id, handed in runs.items():
-            if not _waits_for_time(client.run_status(run_id)):
-                client.run_resume(run_id, accept_source=accept_source, agents=handed.agents, pass_env=handed.pass_env)
+            if sources.resumes(client.run_status(run_id)):
+                accept, agents, variables = sources.accepted, handed.agents, handed.pass_env
+                client.run_resume(run_id, accept_source=accept, agents=agents, pass_env=variables)
         _say_carried_on(call, list(runs))
-        return show_hosted(call, client, list(runs), interrupts, timeout=seconds)
+        return show_hosted(call, client, list(runs), interrupts, timeout=seconds, printed=printed)
 
 
 def _inline(
-    call: Invocation, run_ids: Sequence[str], specs: dict[str, str], accept_source: bool, seconds: float | None
+    call: Invocation, run_ids: Sequence[str], specs: dict[str, str], sources: _Sources, seconds: float | None
 ) -> "Driven":
     """Carry them on in this process, and show them."""
     from runwright.cli.driving import drive
@@ -89,10 +113,10 @@ def _inline(
 
     async def begin(engine: "AsyncEngine") -> Sequence[str]:
         for run_id in run_ids:
-            if _waits_for_time(engine.reader.status(run_id).document()):
-                await engine.drive(run_id)
+            if sources.resumes(engine.reader.status(run_id).document()):
+                await engine.resume(run_id, accept_source=sources.accepted)
             else:
-                await engine.resume(run_id, accept_source=accept_source)
+                await engine.drive(run_id)
         _say_carried_on(call, run_ids)
         return run_ids
 
@@ -104,16 +128,11 @@ def _say_carried_on(call: Invocation, run_ids: Sequence[str]) -> None:
         call.out.say(*(f"Carrying on {each}" for each in run_ids))
 
 
-def _waits_for_time(status: "Mapping[str, Any]") -> bool:
-    """Whether a run goes on by itself when its time has come: then nobody has to resume it."""
-    reason = status["reason"]
-    waits = status["queue_state"] == "parked" and reason is not None and reason["code"] == "waiting"
-    return waits and status["status"] == "waiting" and not status["requests"]
-
-
-def _show_changes(call: Invocation, store: "Reader", run_ids: Sequence[str]) -> None:
+def _show_changes(call: Invocation, store: "Reader", run_ids: Sequence[str]) -> frozenset[str]:
+    """Show what there is to accept; the runs that have anything."""
     from runwright.cli.definitions import source_changes
 
-    for run_id in run_ids:
-        for line in source_changes(store, run_id):
-            call.out.say(f"  {line}")
+    changed = {run_id: source_changes(store, run_id) for run_id in run_ids}
+    for lines in changed.values():
+        call.out.say(*(f"  {line}" for line in lines))
+    return frozenset(run_id for run_id, lines in changed.items() if lines)

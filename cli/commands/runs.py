@@ -76,9 +76,10 @@ def _show(call: Invocation, page: "RunsPage | None") -> None:
     if not items:
         call.out.say("No runs.")
         return
-    from runwright.cli.rendering.statuses import runs_table
+    from runwright.cli.rendering.statuses import runs_table, stuck_lines
 
     call.out.show(runs_table(items, time.time_ns() // 1000))
+    call.out.say(*stuck_lines(items))
     if following is not None:
         call.out.say(f"There are more: --cursor {following}, or a larger --limit")
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from runwright.cli.rendering.marks import QUIET, mark, style_of
+from runwright.cli.rendering.marks import QUIET, style_of
 from runwright.cli.rendering.reasons import shown_word, why
+from runwright.cli.rendering.run_lines import standing_of
 from runwright.cli.rendering.statuses import next_lines, to_type, took
 from runwright.cli.rendering.text import clean, one_line
 
@@ -24,8 +25,9 @@ def ending_lines(status: "Status", now: int, *, cause: str | None = None) -> lis
     """
     word = shown_word(status)
     after = f" after {took(status, now)}" if status.started_at is not None else ""
+    standing = standing_of(status.document(), word)
     lines: list[RenderableType] = [
-        Text.assemble(mark(word), after, (f"  {clean(status.workflow)} {status.run_id}", QUIET))
+        Text.assemble(standing, after, (f"  {clean(status.workflow)} {status.run_id}", QUIET))
     ]
     if reason := why(status, now):
         lines.append(Text(f"  {clean(reason)}", style=style_of(word)))

@@ -2,10 +2,11 @@
 
 from rich.text import Text
 
-from runwright.cli.rendering.marks import HELD, QUIET, mark, style_of
+from runwright.cli.rendering.marks import HELD, QUIET, style_of
 from runwright.cli.rendering.notices import notice_line
 from runwright.cli.rendering.pictures import RunPicture
 from runwright.cli.rendering.reasons import shown_word, why
+from runwright.cli.rendering.run_lines import standing_of
 from runwright.cli.rendering.standings import standing_lines
 from runwright.cli.rendering.statuses import next_lines, took
 from runwright.cli.rendering.text import clean, one_line
@@ -57,7 +58,9 @@ def head_lines(picture: RunPicture, now: int) -> list[Text]:
     word = shown_word(status)
     steps = f"{status.steps.used:,} steps" if status.ended else f"step {status.steps.used:,}"
     facts = f"  {status.run_id}  {steps}  {took(status, now)}"
-    lines = [Text.assemble(mark(word), "  ", (clean(status.workflow), "bold"), (facts, QUIET))]
+    lines = [
+        Text.assemble(standing_of(status.document(), word), "  ", (clean(status.workflow), "bold"), (facts, QUIET))
+    ]
     if reason := why(status, now):
         lines.append(Text(f"  {one_line(reason, 400)}", style=style_of(word)))
     if status.run_status != "completed":

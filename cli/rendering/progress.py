@@ -14,8 +14,8 @@ from rich.text import Text
 from runwright.cli.rendering.live_graphs import live_lines, told_lines
 from runwright.cli.rendering.marks import HELD, QUIET, sign, style_of
 from runwright.cli.rendering.notices import notice_line
-from runwright.cli.rendering.reasons import GOES_ON, INTERRUPTED
-from runwright.cli.rendering.run_lines import short_id
+from runwright.cli.rendering.reasons import INTERRUPTED
+from runwright.cli.rendering.run_lines import GOES_ON, short_id
 from runwright.cli.rendering.standings import standing_lines
 from runwright.cli.rendering.text import clean, one_line, span
 from runwright.cli.rendering.under_way import UnderWay

@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from runwright.cli.rendering.run_lines import GOES_ON
 from runwright.cli.rendering.text import ago, local_time, plural
 
 if TYPE_CHECKING:
     from runwright.engine.reading.status import OpenRequest, Status
-
-#: Reasons that go on by themselves while a process drives the run.
-GOES_ON: Final = frozenset({"worker_crashed", "host_stopped", "orphaned"})
 
 #: The one word, and the one sentence, for a run whose process is gone.
 INTERRUPTED: Final = "interrupted"
@@ -78,16 +76,28 @@ def why(status: "Status", now: int) -> str:
         due = round(status.resting_until.timestamp() * 1_000_000)
         return f"it waits until {local_time(due, now)} ({ago(due, now)})"
     if status.requests:
-        return _asked_words(status.requests, now)
-    if status.reason is not None:
-        sentence = SENTENCES.get(status.reason.code, status.reason.code)
-        detail = status.reason.detail if status.reason.code not in _LINES_SAY_MORE else None
-        return f"{sentence}: {detail}" if detail else sentence
+        asked = _asked_words(status.requests, now)
+        parked = status.status == "waiting" and status.reason is not None and status.reason.code not in GOES_ON
+        return f"{asked}; parked: {words}" if parked and (words := _parked_words(status)) else asked
+    if words := _parked_words(status):
+        return words
+    if status.status == "waiting":
+        return SENTENCES["waiting"]
     if status.held_back:
         return f"it begins when session {status.session} next comes to rest"
     if status.queue_state == "parked" and status.status == "queued":
         return "what it stopped for is settled; it can go on"
     return ""
+
+
+def _parked_words(status: "Status") -> str:
+    """What a run is parked for; empty where it is not, or only waits."""
+    reason = status.reason
+    if reason is None or reason.code == "waiting":
+        return ""
+    sentence = SENTENCES.get(reason.code, reason.code)
+    detail = reason.detail if reason.code not in _LINES_SAY_MORE else None
+    return f"{sentence}: {detail}" if detail else sentence
 
 
 def answered_words(source: str | None) -> str:

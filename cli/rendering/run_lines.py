@@ -11,6 +11,10 @@ from runwright.cli.rendering.text import clean, span
 
 #: How many characters of an ID lists print: the first ten are time, the last ones tell runs apart.
 SHORT: Final = 6
+#: Park reasons that go on by themselves while a process drives the run.
+GOES_ON: Final = frozenset({"worker_crashed", "host_stopped", "orphaned"})
+#: Statuses that do not say that a run is parked for good: it could seem to go on by itself.
+_SILENT: Final = frozenset({"queued", "waiting"})
 
 
 def line_of(facts: Mapping[str, Any], now: int, *, word: str | None = None) -> Text:
@@ -26,13 +30,28 @@ def line_of(facts: Mapping[str, Any], now: int, *, word: str | None = None) -> T
     return Text.assemble(
         (short_id(facts["run_id"]), "bold"),
         "  ",
-        mark(word or facts["status"]),
-        (f" ({code})" if (code := reason_of(facts)) else "", QUIET),
+        standing_of(facts, word or facts["status"]),
         "  ",
         clean(facts["workflow"]),
         (f"  {clean(place_of(node, facts['visit'], facts['attempt']))}" if node else "", ""),
         (f"  {span_of(started, finished, now)}", QUIET),
     )
+
+
+def standing_of(facts: Mapping[str, Any], word: str, *, below: bool = False) -> Text:
+    """A run's status, and behind it that it is parked and the code of why, where the status says less.
+
+    Args:
+        facts: The run, as ``status --json`` prints it.
+        word: The word for its status.
+        below: Whether what follows stands on a line of its own.
+    """
+    code, text = reason_of(facts), mark(word)
+    if not code:
+        return text
+    if word in _SILENT and code not in GOES_ON:
+        return text.append("\n  " if below else ", ").append(f"parked: {code}", style=QUIET)
+    return text.append("\n  " if below else " ").append(f"({code})", style=QUIET)
 
 
 def reason_of(facts: Mapping[str, Any]) -> str:

@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from runwright.cli.rendering.marks import QUIET, mark, style_of
+from runwright.cli.rendering.marks import QUIET, style_of
 from runwright.cli.rendering.reasons import is_interrupted, shown_word, why
-from runwright.cli.rendering.run_lines import line_of, place_of, reason_of, short_id, span_of, us
+from runwright.cli.rendering.run_lines import line_of, place_of, short_id, span_of, standing_of, us
 from runwright.cli.rendering.tables import plain_table
 from runwright.cli.rendering.text import ago, clean, one_line, plural, span
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The same for effects where a line to type names one.
 EFFECT = 12
+#: Groups of the overview whose runs need somebody.
+_STILL = frozenset({"Waits for you", "Interrupted", "Stuck"})
 _LONG_ID = re.compile(r"\b[0-9a-f]{64}\b")
 
 
@@ -44,7 +46,7 @@ def runs_table(statuses: Iterable["Status"], now: int) -> Table:
         (
             Text(short_id(each.run_id), style="bold"),
             each.workflow,
-            _standing(each, before="\n  "),
+            _standing(each, below=True),
             where(each),
             ago(us(each.created_at), now),
             took(each, now),
@@ -55,10 +57,8 @@ def runs_table(statuses: Iterable["Status"], now: int) -> Table:
     return plain_table(headings, rows, whole=("run", "status", "queued", "took"), right=("took",))
 
 
-def _standing(status: "Status", before: str = " ") -> Text:
-    """A run's status, and the code of why it stands still behind it."""
-    code = reason_of(status.document())
-    return Text.assemble(mark(shown_word(status)), (f"{before}({code})" if code else "", QUIET))
+def _standing(status: "Status", *, below: bool = False) -> Text:
+    return standing_of(status.document(), shown_word(status), below=below)
 
 
 def runs_line(status: "Status", now: int) -> Text:
@@ -97,13 +97,22 @@ def _facts(status: "Status", now: int) -> list[tuple[str, str]]:
         facts.insert(0, ("why", reason + since))
     if status.effects.ambiguous:
         facts.append(("effects", f"{plural(status.effects.ambiguous, 'effect')} nobody is sure of"))
-    if status.restart_number:
-        facts.append(("restart", f"number {status.restart_number} of {status.root_run_id}"))
+    facts += _descent(status)
     if status.continued_by:
         facts.append(("continued by", status.continued_by))
     if status.session is not None:
         facts.append(("session", status.session))
     return facts
+
+
+def _descent(status: "Status") -> list[tuple[str, str]]:
+    """What a run restarts, or carries on behind an answer; in a chain of restarts also how many, and since which."""
+    if status.parent_run_id is None:
+        return []
+    words = status.parent_run_id + (f" at {status.began_at}" if status.began_at is not None else "")
+    if status.restart_number and status.parent_run_id != status.root_run_id:
+        words += f", restart number {status.restart_number} of {status.root_run_id}"
+    return [("continues" if status.continues else "restarts", words)]
 
 
 def to_type(status: "Status") -> list[str]:
@@ -160,6 +169,19 @@ def group_of(status: "Status") -> str:
     if status.status == "queued":
         return "Queued" if status.reason is None else "Stuck"
     return "Stuck"
+
+
+def stuck_lines(statuses: Sequence["Status"]) -> list[RenderableType]:
+    """Below a table, which has no room for it: that runs in it stand still until somebody does something, and what."""
+    stuck = [each for each in statuses if not each.ended and each.next and group_of(each) in _STILL]
+    if not stuck:
+        return []
+    if len(stuck) == 1:
+        return [Text(f"{short_id(stuck[0].run_id)} stands still until you type:"), *next_lines(stuck[0].next[:1])]
+    return [
+        Text(f"{len(stuck)} of them stand still until you do something. This says what:"),
+        *next_lines(["runwright status"]),
+    ]
 
 
 def entry(status: "Status", now: int) -> list[RenderableType]:

@@ -91,7 +91,7 @@ def decide_resume(
         case "never_started":
             return _not_parked(facts)
         case "running":
-            return Adopted(run_id, facts.revision)
+            return _accepted_at_work(facts, command) or Adopted(run_id, facts.revision)
         case "waiting":
             return _accepted_while_waiting(facts, unsettled, command, by, accepted) or _not_parked(facts)
         case "parked":
@@ -101,7 +101,7 @@ def decide_resume(
         case "paused":
             if facts.queue.state != "parked":
                 # It is still at work: the request is taken back, and nothing has to start.
-                return Decided(run_id, (RunResumed(by=by),))
+                return _accepted_at_work(facts, command) or Decided(run_id, (RunResumed(by=by),))
             return _release(facts, unsettled, command, by, accepted, step)
         case "terminal":
             return ended(facts)
@@ -140,6 +140,14 @@ def _carried_on(
     if isinstance(before, RecoveryRequired):
         return before
     return Decided(command.run_id, before) if before else Adopted(command.run_id, facts.revision)
+
+
+def _accepted_at_work(facts: RunFacts, command: ResumeRun) -> Conflict | None:
+    """Refuse to put other sources under a worker that has loaded those it was launched with."""
+    run = facts.run
+    if command.accept is None or _standing_on(facts, command) == (run.definition, run.sources):
+        return None
+    return Conflict("still_live", {"run": run.run_id, "queue": facts.queue.state, "accept": True})
 
 
 def _accepted_while_waiting(
@@ -198,8 +206,7 @@ def _sources(
     """Check the sources before anything is written (page 04, "Where code runs")."""
     run = facts.run
     unchecked = command.definition is None and command.sources is None
-    definition = run.definition if command.definition is None else command.definition
-    sources = run.sources if command.sources is None else command.sources
+    definition, sources = _standing_on(facts, command)
     evidence: dict[str, Json] = {
         "run": run.run_id,
         "old_sources": run.sources,
@@ -224,6 +231,13 @@ def _sources(
             by=by,
         ),
     )
+
+
+def _standing_on(facts: RunFacts, command: ResumeRun) -> tuple[str, str | None]:
+    """The definition and the sources that a run would go on with; those that were not looked at are its own."""
+    run = facts.run
+    definition = run.definition if command.definition is None else command.definition
+    return definition, run.sources if command.sources is None else command.sources
 
 
 def _unfit(facts: RunFacts, unsettled: Unsettled, accepted: SourceFacts) -> str | None:

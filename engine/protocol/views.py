@@ -124,7 +124,7 @@ class ViewItems:
 
 @frozen(kw_only=True)
 class RunCounts:
-    """How many live runs stand how."""
+    """How many live runs stand how; one that waits, for an answer or a time, is counted as such and nowhere else."""
 
     queued: int = of(Whole())
     starting: int = of(Whole())
@@ -156,7 +156,7 @@ class HostStatus:
         launching: Workers that have not said yet that they are ready.
         runs: Live runs by how they stand.
         requests: Open requests.
-        ambiguous_effects: Effects that nobody can tell the outcome of.
+        ambiguous_effects: Effects of live runs that nobody can tell the outcome of.
         expired_claims: Claims whose lease is over.
         connections: Clients that are connected.
         subscriptions: Subscriptions of theirs.

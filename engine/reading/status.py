@@ -166,6 +166,16 @@ class Status:
         return self._held
 
     @property
+    def continues(self) -> bool:
+        """Whether it carries its parent on behind an answer, and is no restart of it."""
+        return self._standing.run.kind == "continue"
+
+    @property
+    def began_at(self) -> str | None:
+        """The node that a restart began at; ``None`` for the first one."""
+        return self._standing.run.at
+
+    @property
     def held_back(self) -> bool:
         """Whether it waits for its session to come to rest: nothing else lets it begin."""
         return self._standing.held_back

@@ -99,6 +99,18 @@ def test_a_restart_at_a_node_that_there_is_not(review: CommandLine) -> None:
     assert [each["path"] for each in review("requests", restarted, "--json").document["items"]] == ["approve"]
 
 
+def test_a_restart_says_what_it_restarts(cli: CommandLine) -> None:
+    """The run before it, and in a longer chain also how long it is, and where it began."""
+    cli("run", "--inline", "sample", "greet", "-s", "mode=fail", code=1)
+    root = cli.run_id()
+    first = cli("restart", root).out.strip()
+    assert f"restarts  {root}\n" in cli("status", first).out
+    cli("resume", first, code=1)
+    second = cli("restart", first, "--at", "choose").out.strip()
+    said = " ".join(cli("status", second).out.split())
+    assert f"restarts {first} at choose, restart number 2 of {root} " in said
+
+
 def test_a_restart_that_cannot_begin_there_says_where_it_can(cli: CommandLine) -> None:
     """The nodes it may begin at, and for one in a mounted workflow, or the mount itself, what stands around it."""
     shutil.copy(FLOWS / "composed.py", cli.project / "composed.py")

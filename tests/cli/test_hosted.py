@@ -49,7 +49,8 @@ def test_a_start_returns_and_the_run_goes_on(hosted: CommandLine, tmp_path: Path
     assert status["state"] == "serving"
     assert not {"pid", "home", "path"} & set(status)
     hosted("wait", again.out.strip())
-    assert hosted("host", "stop", "--json").document == {"action": "host stop", "stopped": True}
+    stopped = hosted("host", "stop", "--json").document
+    assert stopped == {"action": "host stop", "stopped": True, "head": hosted("log", "head").out.strip()}
     assert find_host(hosted.home) is None
     assert hosted("host", "status", "--json", code=4).document["error"]["code"] == "host_unavailable"
     assert hosted("host", "stop", "--json").document["stopped"] is False
@@ -130,6 +131,39 @@ def test_an_effect_is_settled_through_the_host(hosted: CommandLine) -> None:
     assert hosted("output", "@last").out == "it was there\n"
     hosted("log", "redact", "@last", "--reason", "no longer needed")
     assert hosted("log", "verify", "--json").document["ok"]
+
+
+def test_a_parked_run_says_so_and_what_to_type(project: Project) -> None:
+    """Its word alone could also be that of a run which is about to go on."""
+    run_id = project.run("start", "gate.py").stdout.strip()
+    project.until_first()
+    file = project.folder / "gate.py"
+    file.write_text(f"{file.read_text()}\n# changed\n")
+    line = f"runwright resume {run_id} --accept-source"
+    refused = project.run("resume", run_id, "--accept-source", code=3).stderr
+    assert f"runwright pause {run_id}" in refused
+    project.go()
+    until(lambda: "parked: source_changed" in project.run("status", run_id).stdout)
+    for look in (("status", run_id), ("status",), ("show", run_id), ("runs",)):
+        found = project.run(*look)
+        assert "parked: source_changed" in found.stdout, look
+        assert line in found.stdout + found.stderr, look
+    assert json.loads(project.run("status", run_id, "--json").stdout)["status"] == "queued"
+    assert "completed" in project.run("resume", run_id, "--accept-source").stderr
+
+
+def test_a_resume_shows_what_is_printed_from_then_on(project: Project) -> None:
+    """What a live run printed before is no news; each line that comes later is."""
+    shutil.copy(FLOWS / "chatty.py", project.folder)
+    run_id = project.run("start", "chatty.py").stdout.strip()
+    until(lambda: "early" in project.run("logs", run_id).stdout)
+    resumed = project.begin("resume", run_id)
+    assert resumed.stderr is not None
+    assert "Carrying on" in resumed.stderr.readline()
+    project.go()
+    said = resumed.communicate(timeout=LIMIT)[1]
+    assert "late" in said
+    assert "early" not in said
 
 
 def test_the_first_interrupt_pauses_and_keeps_showing(project: Project) -> None:

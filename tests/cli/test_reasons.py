@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runwright.cli.rendering.reasons import GOES_ON, SENTENCES
+from runwright.cli.rendering.reasons import SENTENCES
+from runwright.cli.rendering.run_lines import GOES_ON
 from support.command_line import CommandLine
 from support.command_processes import Project
 

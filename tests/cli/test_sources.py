@@ -28,3 +28,32 @@ def test_a_file_that_is_gone_parks_the_run(cli: CommandLine) -> None:
     Path(".runwright/workflows/sample.py").unlink()
     assert cli("resume", "@last", "--json", code=2).document["error"]["code"] == "workflow_not_found"
     assert cli("status", "@last", "--json").document["status"] == "queued"
+
+
+WAITING = """
+from datetime import timedelta
+from typing import Any
+from runwright import Context, Workflow, hours
+waiting = Workflow("waiting")
+rest = waiting.wait("rest", hours(1))
+waiting.entry(rest)
+"""
+AFTER = """
+@waiting.compute
+def after(ctx: Context[Any]) -> int:
+    return 1
+waiting.then(rest, after)
+"""
+
+
+def test_changed_files_are_accepted_while_a_run_waits_for_its_time(cli: CommandLine) -> None:
+    """What is shown as accepted is accepted, once; where nothing has changed the run is only shown."""
+    file = Path("waiting.py")
+    file.write_text(WAITING)
+    cli("run", "--inline", "waiting.py", "--timeout", "0.5", code=5)
+    file.write_text(WAITING + AFTER)
+    for _ in range(2):
+        answer = cli("resume", "@last", "--accept-source", "--timeout", "0.1", code=5)
+        assert cli("events", "@last", "--type", "run.source_accepted", "--jsonl").out.count("\n") == 1
+    assert "differs" not in answer.err
+    assert "after" in cli("show", "@last").out

@@ -26,10 +26,13 @@ def host_status(holder: Holder, facts: HostFacts, connections: int, subscription
     with moment_of(holder.log) as moment:
         rows = moment.rows
         queued = {state: rows.find(QUEUE, state=state) for state in LIVE}
-        waiting = len(rows.find(RUNS, status="waiting"))
+        waiting = {row.run_id for row in rows.find(RUNS, status="waiting")}
         requests = sum(len(rows.find(REQUESTS, state=state)) for state in UNSETTLED)
-        ambiguous = len(rows.find(EFFECTS, state="ambiguous"))
+        live = {row.run_id for found in queued.values() for row in found}
+        # Of a run that has ended nobody waits to hear what became of an effect; `runwright effects` keeps it.
+        ambiguous = sum(row.run_id in live for row in rows.find(EFFECTS, state="ambiguous"))
         position = moment.position
+    counts = {state: sum(row.run_id not in waiting for row in found) for state, found in queued.items()}
     leases = holder.transitions.leases
     claimed = [row for found in queued.values() for row in found if row.owner is not None]
     return document(
@@ -42,7 +45,7 @@ def host_status(holder: Holder, facts: HostFacts, connections: int, subscription
             capacity=facts.capacity,
             workers=facts.workers,
             launching=facts.launching,
-            runs=RunCounts(**{state: len(found) for state, found in queued.items()}, waiting=waiting),
+            runs=RunCounts(**counts, waiting=len(waiting)),
             requests=requests,
             ambiguous_effects=ambiguous,
             expired_claims=sum(not leases.holds(row.run_id, row.generation) for row in claimed),

@@ -257,6 +257,29 @@ def test_changed_sources_are_settled_before_a_run_goes_on_by_itself(scene: Stage
     assert isinstance(scene.ask(ResumeRun(run_id=ONE, definition=other.digest)), Adopted)
 
 
+def test_no_other_sources_are_put_under_a_worker(scene: Stage) -> None:
+    """It has loaded those it was launched with: refused whole, also while a pause is asked for; equal ones are none."""
+    running(scene)
+    other = graph(*FLOW.nodes.values(), node("new"))
+    for _ in range(2):
+        before = scene.log.head()
+        result = scene.ask(accepting(other, "f" * 64))
+        assert isinstance(result, Conflict)
+        assert (result.code, scene.log.head()) == ("still_live", before)
+        scene.ask(PauseRun(run_id=ONE))
+    scene.ask(ResumeRun(run_id=ONE))
+    assert isinstance(scene.ask(accepting(FLOW)), Adopted)
+
+
+def test_other_sources_are_accepted_while_a_run_waits_for_time(scene: Stage) -> None:
+    """It goes on waiting, and then with them."""
+    waiting(scene)
+    other = graph(*FLOW.nodes.values(), node("new"))
+    assert isinstance(scene.ask(accepting(other, "f" * 64)), Applied)
+    assert scene.types()[-1] == "run.source_accepted"
+    assert (scene.row(QUEUE, ONE).reason, scene.row(RUNS, ONE).definition) == ("waiting", other.digest)
+
+
 @pytest.mark.parametrize(
     ("nodes", "problem"),
     [
