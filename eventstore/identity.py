@@ -12,10 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sqlalchemy
-from attrs import frozen
 from sqlalchemy import bindparam, select
 
-from runwright.eventstore import database, opening
+from runwright.eventstore import database, opening, store_id
 from runwright.eventstore.chain import genesis
 from runwright.eventstore.database import Statement
 from runwright.eventstore.envelope import Head
@@ -23,10 +22,9 @@ from runwright.eventstore.errors import StoreFull, StoreReadonly, StoreUnavailab
 from runwright.eventstore.home import Home, check_file, create_file, sync_folder
 from runwright.eventstore.table import events
 from runwright.eventstore.transaction import read_head
-from runwright.eventstore.transfer.text import read_text, write_text
+from runwright.eventstore.transfer.text import write_text
 from runwright.eventstore.values import JsonObject
 
-_BYTES_MAX = 4096
 _HASH = Statement.of(select(events.c.hash).where(events.c.position == bindparam("position")))
 
 
@@ -40,23 +38,6 @@ class Standing(enum.Enum):
     OTHER_FILE = "its file was copied or replaced"
     BEHIND = "it is older than what was last written here"
     OTHER_HEAD = "its events are not the ones that were last written here"
-
-
-@frozen(kw_only=True)
-class StoreId:
-    """The content of ``store.id``.
-
-    Attributes:
-        log_id: The log's ID.
-        device: The device of ``log.sqlite``; told to people only, because it can change with a reboot.
-        inode: The inode of ``log.sqlite``.
-        head: The last head that a holder wrote there.
-    """
-
-    log_id: str
-    device: int
-    inode: int
-    head: Head
 
 
 def check(home: Home, log_id: str, head: Head, hash_at: Callable[[int], bytes | None]) -> Standing:
@@ -75,9 +56,12 @@ def check(home: Home, log_id: str, head: Head, hash_at: Callable[[int], bytes | 
         UnsafeHome: ``store.id`` is a link, or others can reach it.
     """
     check_file(home.store_id)
-    found = _read(home.store_id)
-    if not isinstance(found, StoreId):
-        return found
+    try:
+        found = store_id.read(home.store_id)
+    except FileNotFoundError:
+        return Standing.MISSING
+    if found is None:
+        return Standing.UNREADABLE
     if found.log_id != log_id:
         return Standing.OTHER_LOG
     if found.inode != home.log.stat().st_ino:
@@ -112,12 +96,6 @@ def require_own(home: Home, connection: sqlalchemy.Connection) -> None:
     found = standing(home, connection)
     if found is not Standing.OWN:
         raise StoreReadonly(found.value)
-
-
-def noted(home: Home) -> Head | None:
-    """Answer the last head that a holder wrote into ``store.id``; ``None`` where it tells none."""
-    found = _read(home.store_id)
-    return found.head if isinstance(found, StoreId) else None
 
 
 def write(home: Home, log_id: str, head: Head, *, log: Path | None = None) -> None:
@@ -163,25 +141,3 @@ def _replace(home: Home, log_id: str, head: Head, log: Path) -> None:
     finally:
         os.close(descriptor)
     sync_folder(home.path)
-
-
-def _read(path: Path) -> StoreId | Standing:
-    try:
-        with path.open("rb") as file:
-            text = file.read(_BYTES_MAX)
-        content = read_text(text.decode())
-        if not isinstance(content, dict):
-            return Standing.UNREADABLE
-        device, inode, position = content["device"], content["inode"], content["position"]
-        log_id, digest = content["log_id"], content["hash"]
-        if not (isinstance(device, int) and isinstance(inode, int) and isinstance(position, int)):
-            return Standing.UNREADABLE
-        if not (isinstance(log_id, str) and isinstance(digest, str)):
-            return Standing.UNREADABLE
-        return StoreId(
-            log_id=log_id, device=device, inode=inode, head=Head(position=position, hash=bytes.fromhex(digest))
-        )
-    except FileNotFoundError:
-        return Standing.MISSING
-    except (OSError, ValueError, KeyError):
-        return Standing.UNREADABLE

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import sqlalchemy
 
-from runwright.eventstore import chain, connected, filesystem, identity, opening
+from runwright.eventstore import chain, connected, filesystem, identity, opening, store_id
 from runwright.eventstore.envelope import NEW, Head
 from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreMissing
 from runwright.eventstore.events.log import LogCreated
@@ -131,7 +131,7 @@ class EventLog(LogReader):
         if not examined:
             opening.check(self.home.log, layout, self._connect(), own)
         if writer.head.position == 0:
-            noted = identity.noted(self.home)
+            noted = store_id.noted(self.home)
             if not built and noted is not None and noted.position:
                 raise StoreCorrupt(self.home.log, "its events are gone")
             # Before the first event: a crash between the two leaves no store that looks like a copy.

@@ -7,7 +7,7 @@ from pathlib import Path
 import sqlalchemy
 from attrs import define, field
 
-from runwright.eventstore import database, identity, opening, whole
+from runwright.eventstore import database, opening, store_id, whole
 from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.erased import ErasureLedger
@@ -76,7 +76,7 @@ def _unbegun(log: Path) -> bool:
     home = Home(log.parent)
     if log != home.log:
         return False  # a backup always holds events
-    noted = identity.noted(home)
+    noted = store_id.noted(home)
     return noted is None or noted.position == 0
 
 

@@ -110,19 +110,27 @@ def status(call: Invocation) -> None:
 @intent("stop", example="runwright host stop\nrunwright host stop --timeout 1m")
 @click.option("--timeout", metavar="T", help="Give steps under way so long to end (10s); later ones are run again.")
 def stop(call: Invocation, timeout: str | None) -> None:
-    """Stop the host: nothing new begins, runs stop at their next step, and its process ends.
+    """Stop the host: nothing new begins, runs stop at their next step, and its process ends; prints the head to keep.
 
     What is under way goes on when a host is started again, and loses nothing that was acknowledged.
     """
     from runwright.cli.durations import parse_duration
+    from runwright.eventstore.home import Home
+    from runwright.eventstore.store_id import noted
+    from runwright.eventstore.verdict import format_head
 
     grace = _GRACE if timeout is None else parse_duration(timeout, "--timeout")
     with host_if_any(call) as client:
         stopped = client is not None and _stop(call, client, grace)
+    # The one that its holder left beside the store: reading it there needs no database.
+    last = noted(Home(call.home)) if stopped else None
+    head = None if last is None else format_head(last)
     if call.out.for_machines:
-        call.out.document({"action": "host stop", "stopped": stopped})
-    else:
-        call.out.say("The host has stopped." if stopped else "No host lives here.")
+        call.out.document({"action": "host stop", "stopped": stopped, "head": head})
+        return
+    call.out.say("The host has stopped." if stopped else "No host lives here.")
+    if head is not None:
+        call.out.data(head)
 
 
 for _each in (run, start, status, stop):

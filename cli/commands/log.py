@@ -1,11 +1,13 @@
 """``runwright log``: verify the chain, print the head, export, and erase private values."""
 
+import json
 import os
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
 import rich_click as click
+from attrs import frozen
 
 from runwright.cli.command import Family, intent, takes_store
 from runwright.cli.failures import ENDED_BADLY, OK, Refused
@@ -76,7 +78,7 @@ def head(call: Invocation) -> None:
 @click.option("--with-values", is_flag=True, help="Private values go along: inputs, prompts, outputs, errors.")
 @click.option("-o", "--output", "target", metavar="FILE", help="Write into FILE instead of stdout.")
 def export(call: Invocation, run: str | None, form: str, with_values: bool, target: str | None) -> None:
-    """Write the whole log, or one RUN's part of it.
+    """Write the whole log, or one RUN's part of it; with FILE a whole native export prints the head to keep.
 
     A native export can be verified anywhere without the store; a whole one with its values can be imported.
     """
@@ -104,13 +106,17 @@ def export(call: Invocation, run: str | None, form: str, with_values: bool, targ
                 call.out.stdout.buffer.write(line)
             call.out.stdout.buffer.flush()
             return
-        size = _write_file(_path(target), call.home, lines)
+        written = _write_file(_path(target), call.home, lines)
+    head = _head_of(written.last) if run is None and form == "native" else None
     if call.out.for_machines:
-        call.out.document({"file": target, "format": form, "with_values": with_values, "bytes": size})
-    else:
-        from runwright.cli.rendering.text import byte_size
+        facts = {"file": target, "format": form, "with_values": with_values}
+        call.out.document({**facts, "bytes": written.size, "head": head})
+        return
+    from runwright.cli.rendering.text import byte_size
 
-        call.out.say(f"Wrote {target} ({byte_size(size)}).")
+    call.out.say(f"Wrote {target} ({byte_size(written.size)}).")
+    if head is not None:
+        call.out.data(head)
 
 
 @intent("redact", example="runwright log redact 7k2m3x --reason 'asked for by the customer'")
@@ -167,12 +173,26 @@ def _is_store(path: Path) -> bool:
         return False  # the verification of an export says why it cannot be read
 
 
-def _write_file(path: Path, home: Path, lines: Iterable[bytes]) -> int:
+@frozen
+class _Written:
+    """What was written: its bytes, and its last line."""
+
+    size: int
+    last: bytes
+
+
+def _head_of(line: bytes) -> str:
+    """The head that a whole native export ends at, as its last line has it."""
+    event = json.loads(line)
+    return f"{event['position']}:{event['hash']}"
+
+
+def _write_file(path: Path, home: Path, lines: Iterable[bytes]) -> _Written:
     """Write beside and rename, owner-only from the first byte: an export may hold private values."""
     if path.resolve().is_relative_to(home.resolve()):
         raise Refused.usage("The state directory takes no exports.", "Name a file elsewhere.", code="name_invalid")
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    size = 0
+    size, line = 0, b""
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
@@ -184,4 +204,4 @@ def _write_file(path: Path, home: Path, lines: Iterable[bytes]) -> int:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-    return size
+    return _Written(size, line)

@@ -76,8 +76,9 @@ def test_c79_an_export_is_the_log_and_shows_every_damage(cli: CommandLine, tmp_p
     cli("run", "--inline", "world.py:four")
     cli("run", "--inline", "world.py:contracts", "-s", "mode=doubtful", code=5)
     head = cli("log", "head").out
-    cli("log", "export", "--with-values", "-o", "a.jsonl")
-    cli("log", "verify", "a.jsonl")
+    assert cli("log", "export", "--with-values", "-o", "a.jsonl").out == head
+    assert cli("log", "export", "@last", "-o", "part.jsonl").out == "", "a part ends at no head of the log"
+    cli("log", "verify", "a.jsonl", "--head", head.strip())
     elsewhere = str(tmp_path / "elsewhere")
     cli("store", "import", "a.jsonl", "--home", elsewhere)
     assert cli("log", "head", "--home", elsewhere).out == head
