@@ -9,10 +9,12 @@ from runwright.engine.host.child import Child
 from runwright.engine.host.exec_server import IDLE, Begun, Start, own_environment
 from runwright.engine.host.fork_server import ForkServer
 from runwright.engine.host.unusable import NoProcess
-from runwright.engine.tasks import own_task
+from runwright.engine.tasks import end_task, own_task
 
 #: Seconds after which a fork server without children is ended.
 IDLE_AFTER: Final = 300.0
+#: Seconds that all fork servers may take to end at the last: each has fifteen.
+_LAST: Final = 20.0
 
 
 class ForkServers:
@@ -81,8 +83,10 @@ class ForkServers:
         """End all fork servers with everything of theirs."""
         for name in list(self._servers):
             self._retire(name)
-        while self._closing:
-            await asyncio.wait(self._closing)
+        if self._closing:
+            _, left = await asyncio.wait(self._closing, timeout=_LAST)
+            for each in left:
+                end_task(each)  # a child that cannot be ended outlived its fork server: it is watched no longer
 
     async def _server(self, name: str) -> ForkServer:
         timer = self._timers.pop(name, None)

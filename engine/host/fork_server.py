@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import logging
+import signal
 import socket
 import subprocess
 from collections.abc import Callable, Coroutine
@@ -30,16 +32,17 @@ from runwright.engine.worker.control import (
 )
 from runwright.eventstore.events.event import ProcessIdentity
 
+_log = logging.getLogger("runwright.host")
+
 #: Seconds that an interpreter has to import runwright's own code.
 _START_UP: Final = 60.0
 #: Seconds that a fork server has to end itself and everything of its own once its control socket is closed.
 _END: Final = 15.0
 _POLL: Final = 0.05
-#: Seconds that it has to hand a channel over, and to look for orphans.
-_SPAWNING: Final = 30.0
-_LOOKING: Final = 5.0
-#: Seconds in which the ends of its children are still seen.
-_LAST_LOOK: Final = 2.0
+#: Seconds in which one that was asked has said something: an answer takes milliseconds. One that has not is listened to
+#: for some more, as this process may itself have stood still, and is then taken for stopped.
+_SILENCE: Final = 4.0
+_HEARING: Final = 1.0
 
 
 class ForkServer:
@@ -63,6 +66,9 @@ class ForkServer:
         self._offered: dict[int, socket.socket] = {}
         self._sending = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
+        #: Since when nothing is heard of it that somebody waits for, and who looks how long that lasts.
+        self._since = 0.0
+        self._silence: asyncio.TimerHandle | None = None
 
     @classmethod
     async def start(cls, how: Start, rests: Callable[[], object], begun: Begun | None = None) -> "ForkServer":
@@ -101,12 +107,8 @@ class ForkServer:
         ours.setblocking(False)
         id = next(self._ids)
         self._offered[id] = ours
-        try:
-            with theirs:
-                child = await self._ask(id, Spawn(id=id), _SPAWNING, theirs)
-        except TimeoutError:
-            self.alive = False  # one that answers nothing is replaced
-            child = None
+        with theirs:
+            child = await self._ask(id, Spawn(id=id), theirs)
         if not isinstance(child, Child):
             self._withdraw(id)
             raise NoProcess
@@ -115,61 +117,88 @@ class ForkServer:
     async def orphans(self, pid: int) -> tuple[ProcessIdentity, ...]:
         """What is left of an ended child and has no parent; nothing where the fork server is gone and cannot tell."""
         id = next(self._ids)
-        try:
-            answer = await self._ask(id, FindOrphans(id=id, pid=pid), _LOOKING)
-        except TimeoutError:
-            return ()
+        answer = await self._ask(id, FindOrphans(id=id, pid=pid))
         return answer.processes if isinstance(answer, Orphans) else ()
 
     async def close(self) -> None:
-        """End it with everything of its own, and wait for that."""
+        """End it with everything of its own, and wait for that; where it was killed, for its children's own ends."""
         self.alive = False
-        with suppress(OSError):  # it may have closed its own end
-            self._control.shutdown(socket.SHUT_RDWR)
+        self._hang_up()
+        self._process.send_signal(signal.SIGCONT)  # one that was stopped does not see its control socket close
         try:
             await asyncio.to_thread(self._process.wait, _END)
         except subprocess.TimeoutExpired:
             self._process.kill()
             await asyncio.to_thread(self._process.wait)
-        # Its children ended with it, unless somebody had killed it: then they are not watched any longer.
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=_LAST_LOOK)
-        for task in self._tasks:
-            end_task(task)
+        try:
+            while self._tasks:
+                await asyncio.wait(self._tasks)
+        finally:
+            for task in self._tasks:
+                end_task(task)
 
     # --- asking -----------------------------------------------------------------------------------------------
 
-    async def _ask(
-        self, id: int, message: ToServer, patience: float, channel: socket.socket | None = None
-    ) -> FromServer | Child | None:
-        """Ask; ``None`` where the server is gone.
-
-        Raises:
-            TimeoutError: It does not answer.
-        """
+    async def _ask(self, id: int, message: ToServer, channel: socket.socket | None = None) -> FromServer | Child | None:
+        """Ask; ``None`` where the server is gone, or was given up because nothing is heard of it."""
         if not self.alive:
             return None
-        answer: asyncio.Future[FromServer | Child | None] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            self._since = loop.time()
+        answer: asyncio.Future[FromServer | Child | None] = loop.create_future()
         self._waiting[id] = answer
+        if self._silence is None:
+            self._silence = loop.call_later(_SILENCE, self._look)
         try:
-            async with asyncio.timeout(patience):
-                await self._send(message, channel)
-                return await answer
-        except TimeoutError:
-            raise
+            await self._send(message, channel)
+            return await answer
         except OSError:
-            self.alive = False
+            self._give_up()
             return None
         finally:
             self._waiting.pop(id, None)
+
+    def _look(self, before: float | None = None) -> None:
+        """Look, while somebody waits for an answer, whether anything was heard of it since the last look."""
+        self._silence = None
+        if not self.alive or not self._waiting:
+            return
+        if self._since == before:
+            self._give_up()
+            return
+        loop = asyncio.get_running_loop()
+        left = self._since + _SILENCE - loop.time()
+        self._silence = (
+            loop.call_later(left, self._look) if left > 0 else loop.call_later(_HEARING, self._look, self._since)
+        )
+
+    def _give_up(self) -> None:
+        """Kill it: it stands still, or is beside itself. Its children live on, and the next ones come from another."""
+        _log.warning("a fork server was given up, and is replaced")
+        self.alive = False
+        self._process.kill()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        with suppress(OSError):  # it may have closed its own end
+            self._control.shutdown(socket.SHUT_RDWR)
 
     async def _send(self, message: ToServer, channel: socket.socket | None) -> None:
         frame = encode_frame(TO_SERVER.write(message))
         async with self._sending:
             if channel is not None:
                 # A descriptor goes with its frame's first bytes, of which the server has always taken those before.
-                frame = frame[socket.send_fds(self._control, [frame], [channel.fileno()]) :]
+                frame = frame[await self._hand(frame, channel) :]
             await asyncio.get_running_loop().sock_sendall(self._control, frame)
+
+    async def _hand(self, frame: bytes, channel: socket.socket) -> int:
+        """Send what there is room for of a frame, with a channel; answer how many bytes that was."""
+        while True:
+            try:
+                return socket.send_fds(self._control, [frame], [channel.fileno()])
+            except BlockingIOError:
+                await _room(self._control)
 
     # --- hearing ----------------------------------------------------------------------------------------------
 
@@ -178,9 +207,12 @@ class ForkServer:
         try:
             while data := await loop.sock_recv(self._control, 65536):
                 for frame in self._reader.feed(data):
+                    self._since = loop.time()
                     self._take(FROM_SERVER.read(frame))
-        except (OSError, WireError):
-            pass  # gone, or beside itself: its children are served on, and the next one comes from another
+        except OSError:
+            pass  # gone: its children are served on, and the next one comes from another
+        except WireError:
+            self._give_up()
         finally:
             self._gone()
 
@@ -246,6 +278,17 @@ class ForkServer:
         task = own_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _room(connection: socket.socket) -> None:
+    """Wait until a socket takes more: many may be asking at once."""
+    loop = asyncio.get_running_loop()
+    there = asyncio.Event()
+    loop.add_writer(connection, there.set)
+    try:
+        await there.wait()
+    finally:
+        loop.remove_writer(connection)
 
 
 def _check(interpreter: str, greeting: FromServer | Child | None) -> None:

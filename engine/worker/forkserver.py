@@ -34,7 +34,7 @@ from runwright.engine.worker.control import (
     Spawned,
 )
 from runwright.engine.worker.forked import HANDED, LEADS, become_child
-from runwright.engine.worker.marking import ROOM, keep_orphans, take_room
+from runwright.engine.worker.marking import ROOM, keep_orphans, take_room, wake_with_parents_end
 from runwright.eventstore.events.event import ProcessIdentity
 
 #: Seconds that what is left at the end may take to go.
@@ -223,6 +223,7 @@ def main() -> None:
     """Serve the control socket whose descriptor is the first argument; the second says how many are kept ready."""
     take_room()
     keeps = keep_orphans()
+    wake_with_parents_end()
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     import runwright.engine.worker.entry  # noqa: F401 (what every child needs is there before it is forked)

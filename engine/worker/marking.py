@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ from runwright.engine.run_mark import RUN_MARK
 
 #: Room for a run's ID in the environment that the fork server is started with.
 ROOM: Final = "-" * 64
+_PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
 
 #: Where this room stands in memory; 0 where there is none.
@@ -19,6 +21,12 @@ _room = 0
 def keep_orphans() -> bool:
     """Have processes whose parent ends be given to this one, not to the system's first; whether that can be had."""
     return sys.platform == "linux" and not ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def wake_with_parents_end() -> None:
+    """Have this process go on, should it be stopped, when its parent ends: it could not see that otherwise (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
 
 
 def take_room() -> None:
