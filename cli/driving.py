@@ -83,7 +83,7 @@ async def _drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, 
     from runwright.engine.execution.calling import outlived
     from runwright.engine.reading.reader import Reader
 
-    capacity = call.settings.get("capacity").value
+    capacity = call.settings.given("capacity")
     engine = await AsyncEngine.open(
         call.home,
         agents=agents,

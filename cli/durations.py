@@ -35,6 +35,12 @@ def parse_duration(text: str, name: str) -> float:
     return seconds
 
 
+def duration_text(seconds: float) -> str:
+    """A duration as it is typed, in the largest unit that it is a whole number of: ``10m``, ``1.5s``."""
+    unit = next((each for each in "dhm" if seconds and seconds % _UNITS[each] == 0), "s")
+    return f"{seconds / _UNITS[unit]:f}".rstrip("0").rstrip(".") + unit
+
+
 def parse_since(text: str, name: str, now: int) -> int:
     """Read a point in the past: a duration before now, or a date or time in ISO form.
 

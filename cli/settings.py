@@ -47,26 +47,73 @@ def _names(key: str, value: object) -> Value:
     raise _wrong(key, "a list of names of environment variables")
 
 
+def _places() -> Value:
+    from runwright.engine.host.settings import default_capacity
+
+    return default_capacity()
+
+
+def _idle() -> Value:
+    from runwright.engine.host.settings import IDLE_EXIT
+
+    return IDLE_EXIT
+
+
+def _nothing() -> Value:
+    return None
+
+
 @frozen(kw_only=True)
 class Key:
-    """One setting: how its value is read, its default, and what it is for."""
+    """One setting.
+
+    Attributes:
+        name: Its name.
+        read: Reads its value.
+        default: Answers what holds where nobody set it; ``None`` where that is no one value.
+        meaning: What it is for.
+        unset: What holds where nobody set it, in words.
+    """
 
     name: str
     read: Callable[[str, object], Value]
-    default: Value = None
+    default: Callable[[], Value] = _nothing
     meaning: str
+    unset: str = "none"
 
 
 #: Every key there is; ``agents.NAME`` stands for one key per name.
 KEYS: Final = (
     Key(name="agents.NAME", read=_text, meaning="the executor NAME: `cmd:COMMAND ARGUMENTS` or `console`"),
     Key(name="default_agent", read=_text, meaning="the executor for nodes that name none: a NAME or a spec"),
-    Key(name="python", read=_text, meaning="the interpreter that loads workflows"),
-    Key(name="pass_env", read=_names, default=(), meaning="names of environment variables handed on to runs"),
-    Key(name="capacity", read=_count, meaning="how many runs are driven at the same time"),
-    Key(name="store", read=_text, meaning="the state directory"),
-    Key(name="idle_exit", read=_duration, meaning="how long a host without work stays"),
-    Key(name="redact_after", read=_duration, meaning="the age at which ended runs lose their private values"),
+    Key(
+        name="python",
+        read=_text,
+        meaning="the interpreter that loads workflows",
+        unset="the project's `.venv`, else the one that Runwright was started with",
+    ),
+    Key(name="pass_env", read=_names, default=tuple, meaning="names of environment variables handed on to runs"),
+    Key(
+        name="capacity",
+        read=_count,
+        default=_places,
+        meaning="how many runs a host drives at the same time",
+        unset="one for each processor, at least 4",
+    ),
+    Key(name="store", read=_text, meaning="the state directory", unset="your user's state folder"),
+    Key(
+        name="idle_exit",
+        read=_duration,
+        default=_idle,
+        meaning="how long a host without work stays",
+        unset="`10m`; `host run` stays unless this is set",
+    ),
+    Key(
+        name="redact_after",
+        read=_duration,
+        meaning="the age at which ended runs lose their private values",
+        unset="never",
+    ),
 )
 _BY_NAME: Final = {each.name: each for each in KEYS}
 
@@ -88,7 +135,12 @@ class Settings:
     def get(self, key: str) -> Setting:
         """The setting of a key, its default where nobody set it."""
         found = self.values.get(key)
-        return found if found is not None else Setting(value=find_key(key).default, origin="default")
+        return found if found is not None else Setting(value=find_key(key).default(), origin="default")
+
+    def given(self, key: str) -> Value:
+        """What somebody set a key to; ``None`` where nobody did."""
+        found = self.values.get(key)
+        return None if found is None else found.value
 
     def text(self, key: str) -> str | None:
         """The value of a key whose values are texts."""

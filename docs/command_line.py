@@ -69,9 +69,9 @@ claude = "cmd:claude -p --output-format json"
 ```
 
 `RUNWRIGHT_HOME` names the state directory and wins over `store`. `RUNWRIGHT_PROJECT` names the project folder.
-`NO_COLOR` switches colours off. `capacity` bounds how many runs one process drives at the same time. A host in
-the background ends after `idle_exit` without work, by default ten minutes; 0 is never. `redact_after` is read and
-checked by this version, and used by a later one.
+`NO_COLOR` switches colours off. Where it is set, `capacity` also bounds what a command drives itself (`run --inline`,
+or `resume` without a host); else that is up to 256 runs at once. An `idle_exit` of 0 is never. `redact_after` is read
+and checked by this version, and used by a later one.
 """
 
 
@@ -90,7 +90,7 @@ def cli_reference() -> str:
 
 def settings_reference() -> str:
     """The text of ``docs/reference/settings.md``."""
-    rows = [f"| `{key.name}` | {key.meaning} | {_default(key.default)} |\n" for key in KEYS]
+    rows = [f"| `{key.name}` | {key.meaning} | {key.unset} |\n" for key in KEYS]
     return _SETTINGS_HEAD + "".join(rows) + _SETTINGS_TAIL
 
 
@@ -98,10 +98,6 @@ def codes_table() -> str:
     """The codes that only the command line itself has."""
     rows = [f"| `{code}` | {meaning} |\n" for code, meaning in sorted(CODES.items())]
     return "\n## The command line\n\n| code | when |\n| --- | --- |\n" + "".join(rows)
-
-
-def _default(value: object) -> str:
-    return "none" if value is None or value == () else f"`{value}`"
 
 
 def _describe(command: click.Command, context: click.Context) -> Iterator[str]:

@@ -38,6 +38,11 @@ class Home:
         return self.path / "log.sqlite"
 
     @property
+    def wal(self) -> Path:
+        """What was committed and does not stand in the log's file yet."""
+        return self.path / "log.sqlite-wal"
+
+    @property
     def views(self) -> Path:
         """The views, which may be dropped at any moment."""
         return self.path / "views.sqlite"

@@ -5,6 +5,7 @@ from pathlib import Path
 import rich_click as click
 
 from runwright.cli.command import intent
+from runwright.cli.durations import duration_text
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.settings import KEYS, Setting, find_key, load_settings, project_files, user_file
@@ -54,7 +55,7 @@ def _show_one(call: Invocation, key: str) -> None:
     if call.out.for_machines:
         call.out.document(_facts(key, setting))
         return
-    call.out.data(_words(setting))
+    call.out.data(_words(key, setting))
     call.out.say(f"{find_key(key).meaning}; from {setting.origin}")
 
 
@@ -69,7 +70,7 @@ def _show_all(call: Invocation) -> None:
     else:
         from runwright.cli.rendering.tables import plain_table
 
-        cells = [(name, _words(setting), _place(call, setting), find_key(name).meaning) for name, setting in rows]
+        cells = [(name, _words(name, setting), _place(call, setting), find_key(name).meaning) for name, setting in rows]
         headings = ("setting", "value", "from", "meaning")
         # What each is for needs a line of its own at 80 columns; whoever wants it asks with -v, or for one key.
         width = 4 if call.out.verbose else 3
@@ -87,9 +88,13 @@ def _facts(name: str, setting: Setting) -> dict[str, object]:
     return {"key": name, "value": value, "origin": setting.origin}
 
 
-def _words(setting: Setting) -> str:
-    if setting.value is None:
-        return "-"
-    if isinstance(setting.value, tuple):
-        return ", ".join(setting.value)
-    return f"{setting.value:g}" if isinstance(setting.value, float) else str(setting.value)
+def _words(name: str, setting: Setting) -> str:
+    match setting.value:
+        case None | ():
+            return find_key(name).unset.replace("`", "")
+        case tuple() as names:
+            return ", ".join(names)
+        case float() as seconds:
+            return duration_text(seconds)
+        case value:
+            return str(value)

@@ -55,9 +55,9 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None, old_host_
     if VARIABLE in os.environ:  # in the background stderr is the very file that the host itself logs to
         logging.getLogger("runwright").handlers.clear()
         call.out.quiet = True
-    set_capacity, set_idle = call.settings.get("capacity").value, call.settings.get("idle_exit").value
-    idle = parse_duration(idle_exit, "--idle-exit") if idle_exit is not None else set_idle
-    number = capacity if capacity is not None else set_capacity
+    # This one stays unless somebody wants it otherwise: the setting's default is for those in the background.
+    idle = parse_duration(idle_exit, "--idle-exit") if idle_exit is not None else call.settings.given("idle_exit")
+    number = capacity if capacity is not None else call.settings.get("capacity").value
     settings = HostSettings(
         capacity=number if isinstance(number, int) else default_capacity(),
         idle_exit=idle if isinstance(idle, float) else None,

@@ -20,7 +20,10 @@ def command() -> None:
 
 @intent("status", example="runwright store status")
 def status(call: Invocation) -> None:
-    """Say where the store is, how large it is, who holds it, and whether it may be written."""
+    """Say where the store is, how large it is, who holds it, and whether it may be written.
+
+    Its size is that of the log with what was written last and stands beside it still (the WAL).
+    """
     from runwright.cli.rendering.statuses import next_lines
     from runwright.cli.rendering.stores import store_facts, store_table
 

@@ -1,5 +1,6 @@
 """A store as people and machines see it."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -29,7 +30,7 @@ def store_facts(store: "Reader") -> JsonObject:
         "home": str(home.path),
         "log_id": store.log.log_id,
         "head": format_head(store.head()),
-        "bytes": home.log.stat().st_size,
+        "bytes": _size(home.log) + _size(home.wal),
         "writable": standing is Standing.OWN,
         "standing": standing.value,
         "held": held,
@@ -37,6 +38,13 @@ def store_facts(store: "Reader") -> JsonObject:
         "wal": not store.log.without_wal,
         "erasures_pending": len(open_scrubs(store.log)),
     }
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0  # the WAL goes when its last user has
 
 
 def store_table(facts: JsonObject) -> Table:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runwright.cli.durations import parse_duration, parse_since
+from runwright.cli.durations import duration_text, parse_duration, parse_since
 from runwright.cli.failures import Refused
 
 
@@ -12,6 +12,12 @@ from runwright.cli.failures import Refused
 def test_reads_durations(text: str, seconds: float) -> None:
     """Seconds, or a number with a unit."""
     assert parse_duration(text, "--timeout") == seconds
+
+
+@pytest.mark.parametrize("text", ["0s", "90s", "90m", "10m", "2d", "84h", "1.5s", "1234567s"])
+def test_writes_durations_as_they_are_typed(text: str) -> None:
+    """In the largest unit that leaves no fraction, and readable again."""
+    assert duration_text(parse_duration(text, "--timeout")) == text
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1w", "nan", "inf", "1e3", "1h30m", "٣s", "99999999d", "1 h"])

@@ -56,6 +56,18 @@ def test_a_start_returns_and_the_run_goes_on(hosted: CommandLine, tmp_path: Path
     assert hosted("host", "stop", "--json").document["stopped"] is False
 
 
+def test_the_size_of_a_store_counts_what_is_not_in_its_file_yet(hosted: CommandLine) -> None:
+    """While somebody holds it, most of it may stand in the WAL."""
+    hosted("host", "start")
+    hosted("wait", hosted("start", "sample", "greet").out.strip())
+    files = {name: (hosted.home / name).stat().st_size for name in ("log.sqlite", "log.sqlite-wal")}
+    assert files["log.sqlite-wal"] > 0
+    assert hosted("store", "status", "--json").document["bytes"] == sum(files.values())
+    hosted("host", "stop")
+    assert not (hosted.home / "log.sqlite-wal").exists()
+    assert hosted("store", "status", "--json").document["bytes"] == (hosted.home / "log.sqlite").stat().st_size
+
+
 def test_the_same_key_starts_once(hosted: CommandLine) -> None:
     """A repeated start with its key answers with the first run; another start under that key is a conflict."""
     first = hosted("start", "sample", "greet", "--key", "k1").out

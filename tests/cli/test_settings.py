@@ -7,6 +7,8 @@ import pytest
 from runwright.cli.failures import Refused
 from runwright.cli.setting_edit import write_setting
 from runwright.cli.settings import KEYS, load_settings, read_toml, read_value
+from runwright.engine.host.settings import HostSettings
+from support.command_line import CommandLine
 
 
 def write(path: Path, text: str) -> Path:
@@ -30,6 +32,31 @@ def test_the_nearer_source_wins(tmp_path: Path) -> None:
     }
     assert settings.get("redact_after").value == 30.0
     assert settings.get("default_agent").origin == "default"
+
+
+def test_what_holds_where_nobody_set_it(tmp_path: Path) -> None:
+    """The defaults that a host really has, so that nobody has to look for them elsewhere."""
+    settings = load_settings(tmp_path, environment={}, user=tmp_path / "none")
+    host = HostSettings().in_background()
+    assert settings.get("capacity").value == host.capacity >= 4
+    assert settings.get("idle_exit").value == host.idle_exit
+    assert settings.given("capacity") is settings.given("idle_exit") is None
+    assert (
+        load_settings(tmp_path, environment={"RUNWRIGHT_CAPACITY": "2"}, user=tmp_path / "none").given("capacity") == 2
+    )
+
+
+def test_every_setting_shows_what_holds(cli: CommandLine) -> None:
+    """In words where no one value does; a duration as it is typed."""
+    assert cli("config", "idle_exit").out == "10m\n"
+    assert int(cli("config", "capacity").out) >= 4
+    rows = {each["key"]: each for each in cli("config", "--json").document["items"]}
+    assert rows["idle_exit"] == {"key": "idle_exit", "value": 600.0, "origin": "default"}
+    said = cli("config").out
+    for words in ("the project's .venv", "never", "10m"):
+        assert words in said
+    cli("config", "idle_exit", "90")
+    assert cli("config", "idle_exit").out == "90s\n"
 
 
 def test_the_home_variable_names_the_store(tmp_path: Path) -> None:
