@@ -41,7 +41,7 @@ _RUNS: Final = {
     "protocol_rejected": "this is a fault of runwright or of a changed worker: report it with `runwright logs RUN`",
     "input_cleared": "start the workflow again with its input",
     "start_no_progress": "let a person take a turn first",
-    "unsupported": "use the version of runwright that supports it, or leave that kind of node out",
+    "unsupported": "use the version of runwright that recorded it, or cancel the run",
 }
 
 #: Commands are refused with these (fine print, "Codes of commands and the store").

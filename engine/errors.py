@@ -16,6 +16,7 @@ EngineError
     ├── AgentMissing
     ├── SessionMissing
     ├── SourceChanged
+    ├── Unsupported
     ├── NameUnsaved
     └── ActivationFailed
 
@@ -286,6 +287,16 @@ class SourceChanged(PreflightError):
     def __init__(self, workflow: str, files: Sequence[str]) -> None:
         self.files = tuple(files)
         super().__init__(f"The sources of {workflow} have changed{named(self.files)}.")
+        self.workflow = workflow
+
+
+class Unsupported(PreflightError):
+    """A newer version of runwright recorded the workflow, in a form that this one does not read."""
+
+    code = "unsupported"
+
+    def __init__(self, workflow: str) -> None:
+        super().__init__(f"Workflow {workflow} was recorded by a version of runwright that this one cannot follow.")
         self.workflow = workflow
 
 

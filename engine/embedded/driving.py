@@ -15,10 +15,11 @@ from runwright.engine.embedded.presentation import Presenting
 from runwright.engine.embedded.scheduler import Scheduler
 from runwright.engine.embedded.timers import Timers
 from runwright.engine.embedded.watch import Watch
-from runwright.engine.errors import PreflightError
+from runwright.engine.errors import PreflightError, Unsupported
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.tasks import own_task
+from runwright.engine.transitions.definitions import Definitions, DefinitionUnreadable
 from runwright.eventstore.errors import StoreError
 from runwright.projections.control.queue import QUEUE, QueueRow
 from runwright.projections.control.requests import REQUESTS
@@ -78,6 +79,7 @@ class Driving:
         self._scheduler = Scheduler(capacity=capacity, drive=self._drive, after=self._ended)
         #: What was queued here and never launched yet.
         self._queued: dict[str, QueueRun] = {}
+        self._definitions = Definitions()
         #: How the last launch of a run ended, until its end was looked at.
         self._outcomes: dict[str, str | None] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -258,21 +260,28 @@ class Driving:
     def _drivable(self, run: RunRow) -> bool:
         """Whether somebody here can carry out a run that may go on."""
         try:
+            self._check_readable(run)
             return self._launcher.takes(run)
         except PreflightError as error:
             self.background(self._park(run, error), f"park {run.run_id}")
             return False
 
+    def _check_readable(self, run: RunRow) -> None:
+        """Refuse a run whose graph another version recorded in a form of its own."""
+        with moment_of(self._holder.log) as moment:
+            try:
+                self._definitions.get(moment.event, moment.rows, run.definition)
+            except DefinitionUnreadable:
+                raise Unsupported(run.workflow) from None
+
     async def _park(self, run: RunRow, error: PreflightError) -> None:
         """Say in the log that nobody here can drive the run; one that never started keeps its place in the queue."""
         if run.started_at is None:
             return
+        reason = "unsupported" if isinstance(error, Unsupported) else "environment_missing"
+        park = ParkIdleRun(run_id=run.run_id, reason=reason, detail=error.message)
         try:
-            await self.bridge.wrap(
-                self._holder.transitions.host(
-                    ParkIdleRun(run_id=run.run_id, reason="environment_missing", detail=error.message)
-                )
-            )
+            await self.bridge.wrap(self._holder.transitions.host(park))
         except StoreError as trouble:
             _log.warning("run %s was not parked: %s", run.run_id, trouble.code)
 

@@ -12,7 +12,7 @@ from runwright.engine.embedded.code import Code, Ended, Instructions, NotPrepare
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.programs import wanted_by
 from runwright.engine.embedded.state import read_state
-from runwright.engine.errors import PreflightError, Unloadable
+from runwright.engine.errors import PreflightError, Unloadable, Unsupported
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.execution.port import RunState
 from runwright.engine.graph.definition import Definition
@@ -20,10 +20,9 @@ from runwright.engine.reading.moment import moment_of
 from runwright.engine.results import Adopted, Applied
 from runwright.engine.rundata import Found, RunData
 from runwright.engine.tasks import end_task, own_task
+from runwright.engine.transitions.definitions import Definitions, DefinitionUnreadable
 from runwright.eventstore.errors import StoreError
-from runwright.eventstore.events.definition import DefinitionRecorded
 from runwright.eventstore.values import Json
-from runwright.projections.control.definitions import DEFINITIONS
 from runwright.projections.control.runs import RunRow
 from runwright.projections.control.terminal import TERMINAL
 
@@ -36,15 +35,21 @@ MOST: Final = 3_600.0
 _DUE: Final = ("pending", "failed")
 
 
+def delay_after(failures: int) -> float:
+    """Seconds between the last of so many failures and the next try."""
+    return min(MOST, FIRST * 2.0 ** min(failures - 1, 20))
+
+
 @frozen
 class _End:
-    """An end that may still have to be told of."""
+    """An end that may still have to be told of; ``readable`` is whether this version knows what is to be told."""
 
     run: RunRow
     due: bool
     failed: int
     since: int
     definition: Definition | None
+    readable: bool
     output: Json
     state: RunState | None
 
@@ -63,6 +68,7 @@ class Presenting:
         self._bridge = bridge
         self._code = code
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._definitions = Definitions()
         self._stopped = False
 
     def begin(self) -> None:
@@ -124,7 +130,7 @@ class Presenting:
         """Seconds until the next try: what failed before is tried again later and later."""
         if not end.failed:
             return 0.0
-        wait = min(MOST, FIRST * 2.0 ** min(end.failed - 1, 20))
+        wait = delay_after(end.failed)
         return min(wait, max(0.0, wait - (self._holder.clock.now() - end.since) / 1_000_000))
 
     async def _try(self, end: _End) -> bool:
@@ -143,13 +149,12 @@ class Presenting:
         with moment_of(self._holder.log) as moment:
             run, terminal = moment.run(run_id), moment.rows.get(TERMINAL, run_id)
             due = terminal is not None and terminal.presentation in _DUE
-            definition, output, state = None, None, None
+            definition, output, state, readable = None, None, None, True
             if terminal is not None and due and terminal.outcome == "completed":
-                saved = moment.rows.get(DEFINITIONS, run.definition)
-                recorded = moment.event(None if saved is None else saved.snapshot)
-                event = None if recorded is None else recorded.event
-                if isinstance(event, DefinitionRecorded) and event.snapshot is not None:
-                    definition = Definition.from_snapshot(event.snapshot.value)
+                try:
+                    definition = self._definitions.get(moment.event, moment.rows, run.definition)
+                except DefinitionUnreadable:
+                    readable = False
                 found = RunData(moment.rows, moment.event).read_final_output(run_id)
                 output = found.value if isinstance(found, Found) else None
                 if definition is not None and definition.dynamic_presentation:
@@ -160,6 +165,7 @@ class Presenting:
             failed=terminal.attempts if terminal is not None and terminal.presentation == "failed" else 0,
             since=0 if terminal is None else terminal.since,
             definition=definition,
+            readable=readable,
             output=output,
             state=state,
         )
@@ -169,6 +175,9 @@ class Presenting:
 
     async def _instructions(self, end: _End) -> Presented:
         """What the workflow wants told; only a completed run has a result to tell of."""
+        if not end.readable:
+            error = Unsupported(end.run.workflow)
+            return NotPrepared(code=error.code, reason=error.message)
         if end.state is None:
             return Instructions(text=None if end.definition is None else end.definition.presentation)
         try:

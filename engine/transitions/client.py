@@ -35,6 +35,7 @@ from runwright.engine.transitions.conversation import Conversation
 from runwright.engine.transitions.definitions import Definitions
 from runwright.engine.transitions.facts import FactsLoader
 from runwright.engine.transitions.presence import Presence
+from runwright.engine.transitions.reporting import Reporting
 from runwright.engine.transitions.trees import Trees, input_digest
 from runwright.eventstore.envelope import NEW, Appended
 from runwright.eventstore.events.definition import DefinitionRecorded, SourcesRecorded
@@ -58,6 +59,7 @@ class ClientUnit:
         definitions: The definitions known.
         trees: The secrets known.
         presence: What coordinators told.
+        reporting: How much progress was reported to requests.
         submission: The ID of an answer's submission.
         before: How a run stood before it last came to the node that a `RestartRun` begins at.
     """
@@ -73,6 +75,7 @@ class ClientUnit:
         definitions: Definitions,
         trees: Trees,
         presence: Presence,
+        reporting: Reporting,
         submission: str = "",
         before: Before | None = None,
     ) -> None:
@@ -86,6 +89,7 @@ class ClientUnit:
         self._definitions = definitions
         self._trees = trees
         self._presence = presence
+        self._reporting = reporting
 
     def __call__(self, tx: Tx) -> Result[Any]:
         """Adopt an equal command's receipt, else decide and leave one where it was accepted."""
@@ -120,7 +124,7 @@ class ClientUnit:
             case AnswerRequest():
                 return following.answer(loader, command, self._caller, self._submission, appended)
             case DecideRequest() | SubmitAnswer() | UpdateRequest():
-                return requests.say(loader, command, self._caller, self._submission, appended)
+                return requests.say(loader, command, self._caller, self._submission, self._reporting, appended)
             case ResolveEffect():
                 facts = loader.resolve(command.effect)
                 if facts is None:
@@ -161,9 +165,11 @@ class ClientUnit:
 
     def _resume(self, loader: FactsLoader, of: RunFacts, command: ResumeRun, by: str) -> Decision[str]:
         accepted = None
-        if command.accept is not None:
-            new = Definition.from_snapshot(command.accept.snapshot)
-            accepted = SourceFacts(loader.definition(of), new)
+        if not of.ended:
+            # What this version cannot read it cannot carry on either: that is said before anything is written.
+            saved = loader.definition(of)
+            if command.accept is not None:
+                accepted = SourceFacts(saved, Definition.from_snapshot(command.accept.snapshot))
         return decide_resume(of, loader.unsettled(of, ending=False), command, by, accepted, loader.asked(of))
 
     def _queue(self, loader: FactsLoader, command: QueueRun, appended: Callable[[Appended], object]) -> Result[str]:

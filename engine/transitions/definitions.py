@@ -1,10 +1,11 @@
 """Compiled definitions by digest, read from the log once."""
 
+from collections.abc import Callable
 from typing import Final
 
 from runwright.engine.graph.definition import Definition
+from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.events.definition import DefinitionRecorded
-from runwright.eventstore.transaction import Tx
 from runwright.projections.control.definitions import DEFINITIONS
 from runwright.projections.rows import Rows
 
@@ -27,8 +28,13 @@ class Definitions:
         self._known: dict[str, Definition] = {}
         self._remembered = remembered
 
-    def get(self, tx: Tx, rows: Rows, digest: str) -> Definition:
+    def get(self, event_at: Callable[[int], RecordedEvent | None], rows: Rows, digest: str) -> Definition:
         """Answer a definition.
+
+        Args:
+            event_at: Answers the event at a position.
+            rows: The control rows.
+            digest: The definition's.
 
         Raises:
             DefinitionUnreadable: The log has none, or a newer version wrote it.
@@ -37,7 +43,7 @@ class Definitions:
         if known is not None:
             return known
         row = rows.get(DEFINITIONS, digest)
-        recorded = None if row is None else tx.event(row.snapshot)
+        recorded = None if row is None else event_at(row.snapshot)
         event = None if recorded is None else recorded.event
         if not isinstance(event, DefinitionRecorded) or event.snapshot is None:
             raise DefinitionUnreadable(digest)

@@ -18,7 +18,7 @@ from runwright.engine.decisions.facts import (
 from runwright.engine.decisions.notifying import notification_id
 from runwright.engine.graph.definition import Definition, NodeSpec
 from runwright.engine.identity import effect_id
-from runwright.engine.transitions.definitions import Definitions
+from runwright.engine.transitions.definitions import Definitions, DefinitionUnreadable
 from runwright.engine.transitions.trees import Trees
 from runwright.eventstore.events.effect import EffectApplied
 from runwright.eventstore.events.event import ProcessIdentity
@@ -80,7 +80,17 @@ class FactsLoader:
 
     def saved(self, digest: str) -> Definition:
         """The graph of that digest."""
-        return self._definitions.get(self.tx, self.rows, digest)
+        return self._definitions.get(self.tx.event, self.rows, digest)
+
+    def readable(self, of: RunFacts) -> Definition | None:
+        """The graph that a run stands on; ``None`` where another version recorded it in a form of its own.
+
+        What a run holds follows from rows as well: a graph that nobody here can read keeps no run from its end (law 5).
+        """
+        try:
+            return self.definition(of)
+        except DefinitionUnreadable:
+            return None
 
     def tree(self, of: RunFacts) -> Tree | None:
         """The secret of a run's tree."""
@@ -177,7 +187,7 @@ class FactsLoader:
             ending: Whether it may end now: then also what its terminal facts are made of.
         """
         run = of.run
-        definition = self.definition(of)
+        definition = self.readable(of)
         current = self.current(of)
         effect = self._last_effect(of, definition)
         if effect is not None and effect.state in _FINAL:
@@ -188,7 +198,7 @@ class FactsLoader:
         return Unsettled(
             visit=current if is_open else None,
             effect=effect,
-            requests=self._open_requests(of, definition) if is_open else (),
+            requests=self._open_requests(of) if is_open else (),
             timers=self._timers(of),
             turns=self._turns(of),
             messages=self.unsent(of),
@@ -256,9 +266,9 @@ class FactsLoader:
             return None
         return ResolveFacts(of, row, self.unsettled(of, ending=False), self._result(row))
 
-    def _inside(self, of: RunFacts, definition: Definition) -> tuple[MountRow, ...]:
+    def _inside(self, of: RunFacts, definition: Definition | None) -> tuple[MountRow, ...]:
         """The mounts that are open, outermost first."""
-        if not definition.mounts:
+        if definition is not None and not definition.mounts:
             return ()
         found = self.rows.find(MOUNTS, run_id=of.run.run_id, inside=True)
         return tuple(sorted(found, key=lambda row: len(row.path)))
@@ -269,8 +279,12 @@ class FactsLoader:
     def _effect(self, of: RunFacts, spec: NodeSpec, visit: int) -> EffectRow | None:
         return self.rows.get(EFFECTS, effect_id(of.run.run_id, spec.path, visit, spec.effect_type or ""))
 
-    def _last_effect(self, of: RunFacts, definition: Definition) -> EffectRow | None:
+    def _last_effect(self, of: RunFacts, definition: Definition | None) -> EffectRow | None:
         """The effect of the visit that started last: only there can one be unsettled."""
+        if definition is None:
+            at = (of.run.node, of.run.visit)
+            found = self.rows.find(EFFECTS, run_id=of.run.run_id)
+            return next((row for row in found if (row.path, row.visit) == at), None)
         spec = None if of.run.node is None else definition.nodes.get(of.run.node)
         if spec is None or spec.contract is None:
             return None
@@ -282,9 +296,8 @@ class FactsLoader:
         )
         return max(found, key=lambda each: each.opened, default=None)
 
-    def _open_requests(self, of: RunFacts, definition: Definition) -> tuple[RequestRow, ...]:
-        spec = None if of.run.node is None else definition.nodes.get(of.run.node)
-        if spec is None or not spec.asks:
+    def _open_requests(self, of: RunFacts) -> tuple[RequestRow, ...]:
+        if not self._asks(of):
             return ()
         run_id = of.run.run_id
         return tuple(row for state in UNSETTLED for row in self.rows.find(REQUESTS, run_id=run_id, state=state))
@@ -297,9 +310,12 @@ class FactsLoader:
         return tuple(self.rows.find(TIMERS, run_id=run.run_id))
 
     def _asks(self, of: RunFacts) -> bool:
-        """Whether a run stands at a question, whose time runs on whatever else the run is parked for."""
-        spec = None if of.run.node is None else self.definition(of).nodes.get(of.run.node)
-        return spec is not None and spec.asks
+        """Whether a run stands, or may stand, at a question, whose time runs on whatever else it is parked for."""
+        if of.run.node is None:
+            return False
+        definition = self.readable(of)
+        spec = None if definition is None else definition.nodes.get(of.run.node)
+        return definition is None or (spec is not None and spec.asks)
 
     def _turns(self, of: RunFacts) -> tuple[TurnRow, ...]:
         if of.run.session is None:

@@ -2,7 +2,12 @@
 
 import sqlite3
 from contextlib import closing
+from typing import NoReturn
 
+import pytest
+
+from runwright.engine.authoring.conversion import NotConvertible
+from runwright.engine.graph.definition import Definition
 from support.command_line import CommandLine
 from support.sound import contents
 from support.unknown_event import append_unknown
@@ -53,3 +58,25 @@ def test_c77_an_unknown_event_is_never_skipped(cli: CommandLine) -> None:
     # What needs no understanding still works: the lines of an export are the stored texts.
     assert "run.teleported" in cli("log", "export").out
     assert cli("status", run_id, "--json").document["status"] == "completed"
+
+
+def test_c77_a_run_that_a_newer_version_recorded_can_be_left_to_it_or_cancelled(
+    cli: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C77: its workflow stands there in a form that is not known: every look shows it, and a cancel ends it."""
+    cli("run", "--inline", "asking.py:asking", code=5)
+    run_id = cli.run_id()
+
+    def unknown(_: object) -> NoReturn:
+        raise NotConvertible("has a field that is not known")
+
+    monkeypatch.setattr(Definition, "from_snapshot", unknown)
+    for line in (("status", run_id), ("show", run_id), ("runs",), ("requests",), ("replay", run_id)):
+        cli(*line)
+    cli("pause", run_id)
+    failure = cli("resume", run_id, "--json", code=3).document["error"]
+    assert failure["code"] == "unsupported"
+    assert "cannot follow" in failure["message"]
+    assert "cancel the run" in failure["hint"]
+    cli("cancel", run_id)
+    assert cli("status", run_id, "--json").document["status"] == "cancelled"
