@@ -86,6 +86,8 @@ _RULES: Final[Mapping[str, str]] = MappingProxyType(
         "takes_no_submission": "Request {request} of run {run} is of kind {kind} and takes no submission.",
         "decided_by_a_person": "Request {request} of run {run} is a decision, which is made and not submitted.",
         "no_decision": "Request {request} of run {run} is of kind {kind} and no decision.",
+        "too_many_updates": "Progress of run {run} comes more often than {limit} times a second.",
+        "too_many_names": "Progress of run {run} comes under more than {limit} names.",
         "answered_by_its_session": "Request {request} of run {run} is answered by the session that it is put to.",
     }
 )
@@ -164,6 +166,10 @@ def next_step(code: str, evidence: Mapping[str, Json]) -> str:
             return "attach to the session again; that ends what another coordinator holds"
         case "input_invalid":
             return "correct it, then ask again"
+        case "protocol_rejected" if evidence.get("rule") == "too_many_updates":
+            return "report again in a moment; the newest of each name is what is shown"
+        case "protocol_rejected" if evidence.get("rule") == "too_many_names":
+            return "report under a name that was used before"
         case "protocol_rejected" if str(evidence.get("rule")) in _RULES:
             return "`runwright requests` shows what waits for an answer, and how each is answered"
         case _:

@@ -7,6 +7,7 @@ from runwright.engine.commands.worker import FinishNode, StartNode, UpdateNode
 from runwright.engine.decisions.decided import Decided, Decision, broken
 from runwright.engine.decisions.facts import NodeFacts, RunFacts, Step
 from runwright.engine.graph.definition import Definition, NodeSpec
+from runwright.engine.progress import MAX_UPDATE
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text
 from runwright.eventstore.events.effect import EffectCancelled
@@ -28,8 +29,6 @@ ANSWERED_ELSEWHERE: Final = frozenset({"assistant", "decision", "checkpoint"})
 
 #: Timers that bound a step of a session, and go with its request.
 OF_STEPS: Final = frozenset({"deadline", "delivery"})
-
-MAX_UPDATE: Final = 64 * 1_024
 
 
 def decide_start(facts: NodeFacts, command: StartNode) -> Decision[None]:

@@ -9,11 +9,11 @@ from runwright.engine.commands.host import JudgeSubmission
 from runwright.engine.decisions.answering import refuse_state
 from runwright.engine.decisions.decided import Decided, Decision, TurnedAway
 from runwright.engine.decisions.facts import RunFacts, Step, Unsettled
-from runwright.engine.decisions.node import MAX_UPDATE
 from runwright.engine.decisions.person import turned_away
 from runwright.engine.decisions.request import MAX_REFUSED
 from runwright.engine.decisions.settling import given_up, taken
 from runwright.engine.decisions.turn import unproductive
+from runwright.engine.progress import MAX_UPDATE
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text
 from runwright.eventstore.events.event import Content, Event

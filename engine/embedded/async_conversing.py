@@ -148,7 +148,7 @@ class AsyncConversing(AsyncSteering):
 
         Raises:
             NotFound: There is no such request.
-            ConflictError: As for `submit`.
+            ConflictError: As for `submit`; or it is too much: 20 a second after 100 at once, 1,024 names, 64 KiB each.
             ValueError: The name or a number is none that could be shown.
         """
         self._check_usable()

@@ -6,16 +6,9 @@ from collections.abc import Callable
 from attrs import frozen
 
 from runwright.engine.commands.worker import UpdateNode
+from runwright.engine.progress import MAX_UPDATE, Allowance
 from runwright.eventstore.errors import StoreError
 from runwright.eventstore.values import Json, encode
-
-#: Updates a second in the long run, and at once (fine print, "Limits of ctx.update").
-RATE = 20.0
-BURST = 100
-#: Keys of one launch.
-MAX_KEYS = 1_024
-#: Bytes of one update, encoded.
-MAX_BYTES = 64 * 1_024
 
 
 @frozen
@@ -30,13 +23,10 @@ class UpdateBuffer:
     """Holds updates until they may be written; safe to call from any thread."""
 
     def __init__(self, monotonic: Callable[[], float], wake: Callable[[], None]) -> None:
-        self._monotonic = monotonic
+        self._allowance = Allowance(monotonic)
         self._wake = wake
         self._waiting: dict[_Slot, Json] = {}
-        self._keys: set[str] = set()
         self._over: set[tuple[str, int, int]] = set()
-        self._tokens = float(BURST)
-        self._filled = monotonic()
         self._lock = threading.Lock()
         #: Updates that were over a limit and were left out.
         self.refused = 0
@@ -49,7 +39,7 @@ class UpdateBuffer:
             if not self._fits(key, update):
                 self.refused += 1
                 return
-            self._keys.add(key)
+            self._allowance.remember(key)
             slot = _Slot(path, visit, attempt, key)
             # The newest goes to the end, so that keys are written in the order of their last news.
             self._waiting.pop(slot, None)
@@ -69,11 +59,9 @@ class UpdateBuffer:
     def take(self, path: str | None, visit: int, attempt: int) -> list[UpdateNode]:
         """Take what may be written now for the open attempt; one that is about to start keeps its own."""
         with self._lock:
-            self._refill()
             taken: list[UpdateNode] = []
             for slot in list(self._waiting):
-                if (slot.path, slot.visit, slot.attempt) == (path, visit, attempt) and self._tokens >= 1:
-                    self._tokens -= 1
+                if (slot.path, slot.visit, slot.attempt) == (path, visit, attempt) and self._allowance.take():
                     taken.append(
                         UpdateNode(
                             path=slot.path,
@@ -89,20 +77,12 @@ class UpdateBuffer:
     def delay(self) -> float | None:
         """Seconds until the next update may be written; ``None`` where none waits."""
         with self._lock:
-            if not self._waiting:
-                return None
-            self._refill()
-            return max(0.0, (1 - self._tokens) / RATE)
-
-    def _refill(self) -> None:
-        now = self._monotonic()
-        self._tokens = min(float(BURST), self._tokens + (now - self._filled) * RATE)
-        self._filled = now
+            return self._allowance.delay if self._waiting else None
 
     def _fits(self, key: str, update: Json) -> bool:
-        if key not in self._keys and len(self._keys) >= MAX_KEYS:
+        if not self._allowance.admits(key):
             return False
         try:
-            return len(encode(update).encode()) <= MAX_BYTES
+            return len(encode(update).encode()) <= MAX_UPDATE
         except StoreError:
             return False

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from runwright.engine.bucket import Bucket
 from runwright.engine.commands.worker import Authority
 from runwright.engine.host.limits import (
     MESSAGES_A_SECOND,
@@ -22,30 +23,6 @@ class RulesBroken(Exception):
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
         self.problem = problem
-
-
-class Bucket:
-    """A bound on how often something happens: so many at once, and so many a second for long.
-
-    Args:
-        at_once: How many at once.
-        a_second: How many a second.
-        monotonic: The clock.
-    """
-
-    def __init__(self, at_once: float, a_second: float, monotonic: Callable[[], float]) -> None:
-        self._most = self._left = at_once
-        self._rate = a_second
-        self._monotonic = monotonic
-        self._at = monotonic()
-
-    def take(self) -> bool:
-        """Count one; whether it is within the bound."""
-        now = self._monotonic()
-        self._left = min(self._most, self._left + (now - self._at) * self._rate)
-        self._at = now
-        self._left -= 1
-        return self._left >= 0
 
 
 class Rules:

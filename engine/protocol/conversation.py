@@ -144,6 +144,9 @@ class RequestSubmit:
 class RequestUpdate:
     """Report progress of the attempt that waits for an agent's answer; the newest of each name is shown.
 
+    A run takes 20 a second after 100 at once, each of 64 KiB, under 1,024 names while one host serves it; what is over
+    that is a `conflict`, with the code `protocol_rejected` and the rule that it breaks, and nothing is kept of it.
+
     Attributes:
         request_id: The request.
         name: What it is progress of.

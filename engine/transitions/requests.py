@@ -5,7 +5,7 @@ from collections.abc import Callable
 from runwright.engine.commands.client import Caller, DecideRequest, SubmitAnswer, UpdateRequest
 from runwright.engine.commands.host import JudgeSubmission
 from runwright.engine.commands.session import QueueFollowUp
-from runwright.engine.decisions.decided import Decision, TurnedAway
+from runwright.engine.decisions.decided import Decided, Decision, TurnedAway
 from runwright.engine.decisions.facts import RunFacts
 from runwright.engine.decisions.person import DecisionFacts, decide_decision
 from runwright.engine.decisions.session import check_epoch
@@ -18,6 +18,7 @@ from runwright.engine.decisions.submission import (
 from runwright.engine.results import Conflict, Result
 from runwright.engine.transitions.carry import carry_out
 from runwright.engine.transitions.facts import FactsLoader
+from runwright.engine.transitions.reporting import Reporting
 from runwright.eventstore.envelope import Appended
 from runwright.eventstore.events.request import RequestOpened, RequestSubmitted
 from runwright.eventstore.values import encode
@@ -39,6 +40,7 @@ def say(
     command: DecideRequest | SubmitAnswer | UpdateRequest,
     caller: Caller,
     submission: str,
+    reporting: Reporting,
     appended: Placed,
 ) -> Result[str]:
     """Carry out what a person, a program or a model says about a request.
@@ -48,6 +50,7 @@ def say(
         command: What is said.
         caller: Who says it.
         submission: A new submission ID.
+        reporting: How much progress was reported before.
         appended: Told where the events stand.
     """
     request = loader.rows.get(REQUESTS, command.request)
@@ -62,6 +65,8 @@ def say(
             decision = decide_submission(_submission_facts(loader, of, request), command, caller, submission)
         case UpdateRequest():
             decision = decide_request_update(_submission_facts(loader, of, request), command, caller)
+            if isinstance(decision, Decided):
+                decision = reporting.take(request, command) or decision
     if isinstance(decision, TurnedAway):
         return turn_away(loader, of, decision, caller)
     return carry_out(loader.tx, of, decision, actor=caller.actor, command=caller.key, appended=appended)

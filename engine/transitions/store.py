@@ -30,6 +30,7 @@ from runwright.engine.transitions.host import HostUnit
 from runwright.engine.transitions.leases import Leases
 from runwright.engine.transitions.presence import Presence
 from runwright.engine.transitions.replayed import before_last_visit
+from runwright.engine.transitions.reporting import Reporting
 from runwright.engine.transitions.session import SessionUnit, view_unit
 from runwright.engine.transitions.trees import Trees
 from runwright.engine.transitions.wording import check_texts
@@ -82,6 +83,7 @@ class Transitions:
         self._trees = Trees()
         self.leases = Leases(clock.monotonic)
         self.presence = Presence(clock.monotonic)
+        self._reporting = Reporting(clock.monotonic)
 
     def command(self, caller: Caller, command: ClientCommand) -> "Future[Result[object]]":
         """Carry out what a client asks; the same key with the same payload adopts the first answer.
@@ -115,6 +117,7 @@ class Transitions:
             definitions=self._definitions,
             trees=self._trees,
             presence=self.presence,
+            reporting=self._reporting,
             submission=new_id(self._clock.now(), self._random) if isinstance(command, ANSWERING) else "",
             before=before,
         )

@@ -10,8 +10,10 @@ from attrs import frozen
 
 from runwright import AnswerRejected, Choice, ConflictError, Context, Json, JsonObject, NotFound, Question, Workflow
 from runwright.engine.commands.session import TurnEnd
+from runwright.engine.progress import A_SECOND, BURST
 from support.engine_session import EngineSession, attached
 from support.engines import KINDS, opened
+from support.stage import TestClock
 
 pytestmark = pytest.mark.parametrize("kind", KINDS)
 
@@ -167,6 +169,25 @@ async def test_progress_from_a_session(kind: str, tmp_path: Path) -> None:
         await engine.submit(request.request_id, {"word": "soft"}, session="s1", epoch=pi.epoch)
         with pytest.raises(ConflictError):
             await engine.update_request(request.request_id, message="late", **speaks)
+
+
+async def test_progress_is_bounded(kind: str, tmp_path: Path) -> None:
+    """As `ctx.update` is: a burst, then a rate, and so many names; over it, it is refused by name and not kept."""
+    clock = TestClock()
+    async with opened(kind, tmp_path / "state", clock=clock) as engine:
+        pi, run_id, request = await begun(engine)
+        told = partial(engine.update_request, request.request_id, session="s1", epoch=pi.epoch)
+        for number in range(BURST):
+            await told(completed=number)
+        with pytest.raises(ConflictError, match="more often than 20 times a second") as refused:
+            await told(completed=BURST)
+        assert (refused.value.code, refused.value.evidence["limit"]) == ("protocol_rejected", A_SECOND)
+        clock.advance(0.12)
+        await told(completed=BURST)
+        await told(completed=BURST + 1)
+        with pytest.raises(ConflictError):
+            await told(completed=BURST + 2)
+        assert len(await engine.events(run_id, types=["node.updated"])) == BURST + 2
 
 
 async def test_without_a_session_a_notification_is_progress(kind: str, tmp_path: Path) -> None:

@@ -27,6 +27,16 @@ from runwright.engine.results import Conflict
             "let it answer",
         ),
         (Conflict("input_invalid", {"path": "session", "problem": "is no session ID"}), "session is no", "correct it"),
+        (
+            Conflict("protocol_rejected", {"run": "r", "rule": "too_many_updates", "limit": 20}),
+            "run r comes more often than 20 times a second",
+            "in a moment",
+        ),
+        (
+            Conflict("protocol_rejected", {"run": "r", "rule": "too_many_names", "limit": 1024}),
+            "run r comes under more than 1024 names",
+            "a name that was used before",
+        ),
     ],
 )
 def test_a_conflict_names_what_it_is_about(conflict: Conflict, message: str, hint: str) -> None:

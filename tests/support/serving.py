@@ -11,6 +11,7 @@ from attrs import define, field, frozen
 
 from runwright import Workflow
 from runwright.engine.agents.agent import Agent
+from runwright.engine.clock import Clock
 from runwright.engine.embedded.async_engine import AsyncEngine
 from runwright.engine.embedded.catalog import Catalog
 from runwright.engine.embedded.holder import Holder
@@ -56,10 +57,11 @@ async def served(
     *,
     agents: Mapping[str, Agent] | None = None,
     peer: Callable[[socket.socket], int | None] = peer_uid,
+    clock: Clock | None = None,
 ) -> AsyncIterator[Served]:
     """Serve the store at a place; everything has ended when the block is left."""
     catalog = Catalog(tuple(workflows))
-    holder = await asyncio.to_thread(Holder.open, home)
+    holder = await asyncio.to_thread(Holder.open, home, clock=clock)
     engine = AsyncEngine.in_process(holder, catalog=catalog, agents=agents or {})
     host = StandIn()
     server = await Server.open(Surface(engine=engine, holder=holder, code=LocalCode(catalog), host=host), peer=peer)

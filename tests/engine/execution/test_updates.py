@@ -1,6 +1,7 @@
 """Progress updates are bounded in rate, size and number, and the newest of a key wins."""
 
-from runwright.engine.execution.updates import BURST, MAX_BYTES, MAX_KEYS, RATE, UpdateBuffer
+from runwright.engine.execution.updates import UpdateBuffer
+from runwright.engine.progress import A_SECOND, BURST, MAX_UPDATE, MOST_NAMES
 
 
 class Clock:
@@ -39,7 +40,7 @@ def test_a_burst_and_then_a_rate() -> None:
         updates.put("n", 1, 1, f"k{number}", 0)
     assert len(updates.take("n", 1, 1)) == BURST
     assert updates.take("n", 1, 1) == []
-    assert updates.delay == 1 / RATE
+    assert updates.delay == 1 / A_SECOND
     clock.now = 0.25
     assert len(updates.take("n", 1, 1)) == 5
 
@@ -60,8 +61,8 @@ def test_an_update_waits_for_its_attempt() -> None:
 def test_what_is_over_a_limit_is_left_out() -> None:
     """Too large, too many keys, or no JSON: counted and left out, because progress must not fail a node."""
     updates, _, _ = buffer()
-    updates.put("n", 1, 1, "a", "x" * MAX_BYTES)
+    updates.put("n", 1, 1, "a", "x" * MAX_UPDATE)
     updates.put("n", 1, 1, "a", float("nan"))
-    for number in range(MAX_KEYS + 1):
+    for number in range(MOST_NAMES + 1):
         updates.put("n", 1, 1, f"k{number}", 0)
     assert updates.refused == 3

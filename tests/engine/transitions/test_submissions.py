@@ -8,6 +8,7 @@ from runwright.engine.commands.client import Caller, CancelRun, PauseRun, Resume
 from runwright.engine.commands.host import FireTimer, JudgeSubmission
 from runwright.engine.commands.worker import AskSession, StartNode
 from runwright.engine.errors import ConflictError
+from runwright.engine.progress import BURST, MOST_NAMES
 from runwright.engine.results import Adopted, Applied, Conflict, Result
 from runwright.eventstore.events.node import NodeFinished, NodeUpdated
 from runwright.projections.control.messages import MESSAGES
@@ -202,21 +203,51 @@ def test_an_end_overtakes_the_check(scene: Stage, pi: ScriptedSession, end: str)
 
 def test_progress_of_the_attempt(scene: Stage, pi: ScriptedSession) -> None:
     """From its session alone; also while a candidate is being checked, and not after."""
-    row = request(scene)
     submit(scene, pi)
-
-    def update(session: str, key: str) -> Result[Any]:
-        command = UpdateRequest(
-            request=row.request, name="files", update={"completed": 3}, session=session, epoch=pi.epoch
-        )
-        return settled(scene.transitions.command(model(key), command))
-
-    assert isinstance(update("s1", "u1"), Applied)
-    assert isinstance(update("s2", "u2"), Conflict)
+    assert isinstance(progress(scene, pi, "u1"), Applied)
+    assert isinstance(progress(scene, pi, "u2", session="s2"), Conflict)
     judge(scene)
-    assert isinstance(update("s1", "u3"), Conflict)
+    assert isinstance(progress(scene, pi, "u3"), Conflict)
     (updated,) = [each.event for each in scene.log.read("run/run-1") if isinstance(each.event, NodeUpdated)]
     assert (updated.path, updated.key) == ("ask", "files")
+
+
+def test_progress_is_bounded_in_rate(scene: Stage, pi: ScriptedSession) -> None:
+    """A hundred at once, then twenty a second; only what is written counts, and what is refused leaves no receipt."""
+    for number in range(BURST):
+        assert isinstance(progress(scene, pi, f"u{number}"), Applied)
+        assert isinstance(progress(scene, pi, f"u{number}"), Adopted)
+        assert isinstance(progress(scene, pi, "foreign", session="s2"), Conflict)
+    for _ in range(3):
+        refused = progress(scene, pi, "late")
+        assert isinstance(refused, Conflict)
+        assert (refused.code, refused.evidence["rule"]) == ("protocol_rejected", "too_many_updates")
+    scene.wait(0.06)
+    assert isinstance(progress(scene, pi, "late"), Applied)
+    assert isinstance(progress(scene, pi, "later"), Conflict)
+    scene.wait(60)
+    assert [type(progress(scene, pi, f"v{number}")) for number in range(BURST + 1)] == [Applied] * BURST + [Conflict]
+    assert scene.types().count("node.updated") == 2 * BURST + 1
+
+
+def test_progress_is_bounded_in_names(scene: Stage, pi: ScriptedSession) -> None:
+    """Under so many names of one run; each of them is heard for ever, and another run has names of its own."""
+    for number in range(MOST_NAMES):
+        scene.wait(0.06)
+        assert isinstance(progress(scene, pi, f"u{number}", name=f"n{number}"), Applied)
+    scene.wait(0.06)
+    refused = progress(scene, pi, "more", name="more")
+    assert isinstance(refused, Conflict)
+    assert (refused.code, refused.evidence["rule"]) == ("protocol_rejected", "too_many_names")
+    assert isinstance(progress(scene, pi, "old", name="n0"), Applied)
+
+
+def progress(scene: Stage, pi: ScriptedSession, key: str, *, session: str = "s1", name: str = "files") -> Result[Any]:
+    """Report progress as a session's model."""
+    update = UpdateRequest(
+        request=request(scene).request, name=name, update={"completed": 3}, session=session, epoch=pi.epoch
+    )
+    return settled(scene.transitions.command(model(key), update))
 
 
 def test_a_person_may_play_the_agent(scene: Stage, pi: ScriptedSession) -> None:
