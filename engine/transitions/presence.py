@@ -71,6 +71,10 @@ class Presence:
                 return
         self._tell(session, epoch, message, False)
 
+    def forget(self, session: str, epoch: str, message: str) -> None:
+        """What was known of a message may be so no longer: it is asked for again."""
+        self._of(session, epoch).messages.pop(message, None)
+
     def handed(self, session: str, epoch: str, message: str) -> None:
         """A message is handed out: whether it arrives is not known."""
         known = self._of(session, epoch)

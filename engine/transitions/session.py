@@ -174,10 +174,15 @@ class SessionUnit:
         command: ReportSession,
         touched: dict[str, None],
     ) -> None:
-        """End the session's open turn, whose end nobody will learn; where its message shows, that was unproductive."""
+        """End the session's open turn, whose end nobody will learn; where its message shows, that was unproductive.
+
+        Whether it still shows is asked, where the report does not say so.
+        """
         tx = loader.tx
         if turn is not None and (of := at.message(turn.message)) is not None:
             self._touch(tx, touched, of.run_id, [lost(turn, "stalled")])
+            if named is None or named.message != turn.message:
+                self._presence.forget(command.session, command.epoch, turn.message)
         if named is None or command.entry is None:
             return
         step = at.step(named)

@@ -119,7 +119,7 @@ async def test_s61_sent_vanished_come_back(tmp_path: Path, arrived: bool) -> Non
         async with speaking(host.home, branch=[message] if arrived else []) as pi:
             await pi.report(message, idle=False)
             (row,) = await rows(pi.client, "messages", message=message)
-            assert (row["state"], row["entry"]) == (("sent", "entry-0") if arrived else ("pending", None))
+            assert (row["state"], row["entry"]) == (("sent", f"entry-{message}") if arrived else ("pending", None))
             if not arrived:
                 await pi.report(message, idle=True)
                 assert (await pi.handed())["message"] == message

@@ -37,6 +37,25 @@ class SocketSession:
         self._turns = itertools.count(1)
         self._views: Any = None
 
+    # --- what its agent does --------------------------------------------------------------------------------------
+
+    def entry_of(self, message: str | None) -> str | None:
+        """The entry of the active branch that holds a message; it keeps its name on every branch that has it."""
+        return f"entry-{message}" if message in self.branch else None
+
+    def fork(self, *, before: str) -> list[str]:
+        """Go back on the branch, and whatever turn went on is over; what was left, to go back to it by `return_to`."""
+        at = self.branch.index(before)
+        left = list(self.branch)
+        del self.branch[at:]
+        self.busy = False
+        return left
+
+    def return_to(self, branch: list[str]) -> None:
+        """Make another branch the active one."""
+        self.branch[:] = branch
+        self.busy = False
+
     # --- what it tells --------------------------------------------------------------------------------------------
 
     async def attach(self, *, rests: bool = False) -> "SocketSession":
@@ -53,11 +72,13 @@ class SocketSession:
 
     async def report(self, message: str | None, *, idle: bool | None = None, pending: bool = False) -> Any:
         """Report what the branch holds of a message, and whether the agent rests; by default as it does."""
+        if message is not None and message in self.branch:
+            self._heard.add(message)
         return await self.client.session_report(
             self.session,
             self.epoch,
             message=message,
-            entry=f"entry-{self.branch.index(message)}" if message in self.branch else None,
+            entry=self.entry_of(message),
             idle=not self.busy if idle is None else idle,
             nothing_pending=not pending,
         )
@@ -104,11 +125,16 @@ class SocketSession:
         """
         while True:
             try:
-                current = (await self.next())["current"]
+                view = await self.next()
             except HostUnavailable:
                 await self.attach()
                 continue
-            if current is None or (current["message"] in self._heard and not current["deliver"]):
+            current = view["current"]
+            if current is None:
+                continue
+            if current["message"] in self._heard and not current["deliver"]:
+                if view["turn"] is None:
+                    await self.report(current["message"])
                 continue
             if current["deliver"] or current["message"] in self.branch:
                 assert message in (None, current["message"]), current

@@ -1,10 +1,7 @@
 """Page 07 from end to end over the socket: steps reach their session, and its words reach the run."""
 
 import asyncio
-import itertools
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,54 +12,9 @@ from runwright.engine.client import AsyncClient
 from runwright.engine.commands.host import FireTimer
 from runwright.engine.errors import AnswerRejected
 from runwright.engine.reading.times import microseconds
+from support.conversing import asking, asks, rows, submit, talking
 from support.serving import Served, served
 from support.socket_session import SocketSession, speaking
-
-
-def asks(*names: str, prompt: str = "Do it.") -> Workflow[Any]:
-    """A workflow that asks its session one thing after another; an answer is a short text."""
-    workflow: Workflow[Any] = Workflow("asks")
-    nodes = [workflow.agent(returns=str, validate=_short)(_asking(name, prompt)) for name in names]
-    workflow.entry(nodes[0])
-    for before, after in itertools.pairwise(nodes):
-        workflow.then(before, after)
-    return workflow
-
-
-def _asking(name: str, prompt: str) -> Any:
-    def ask(ctx: Context[Any]) -> str:
-        """Ask."""
-        return prompt
-
-    ask.__name__ = name
-    return ask
-
-
-def _short(ctx: Context[Any], answer: str) -> None:
-    if len(answer) > 9:
-        raise ValueError("write at most nine letters")
-
-
-@asynccontextmanager
-async def talking(tmp_path: Path, workflow: Workflow[Any]) -> AsyncIterator[tuple[Served, SocketSession, str]]:
-    """A run of a workflow in a session whose adapter is attached; it has passed its boundary."""
-    async with served(tmp_path / "home", [workflow]) as host, speaking(host.home) as pi:
-        run_id = await host.engine.start(workflow, {}, session="s1")
-        await pi.settle()
-        yield host, pi, run_id
-
-
-async def rows(pi: SocketSession, projection: str, **equals: Any) -> list[dict[str, Any]]:
-    """Rows of a projection, as the host shows them."""
-    where = [f"{name}={value}" for name, value in equals.items()]
-    found: Any = (await pi.client.projection_query(projection, where=where))["items"]
-    return list(found)
-
-
-async def submit(pi: SocketSession, message: dict[str, Any], value: Any, **how: Any) -> Any:
-    """What the model hands in for a step."""
-    request: Any = message["content"]["value"]["requestId"]
-    return await pi.client.request_submit(request, value, session=pi.session, epoch=pi.epoch, **how)
 
 
 async def test_steps_are_asked_answered_and_followed(tmp_path: Path) -> None:
@@ -228,7 +180,7 @@ async def test_a_failing_provider_is_left_alone(tmp_path: Path) -> None:
 async def test_a_person_decides_and_a_model_does_not(tmp_path: Path) -> None:
     """The model's choice is refused and recorded; the person's wins; a late one is told so."""
     workflow: Workflow[Any] = Workflow("decides")
-    release = _asking("release", "Release it?")
+    release = asking("release", "Release it?")
     workflow.entry(workflow.decision(choices=[Choice("yes"), Choice("no")])(release))
     async with talking(tmp_path, workflow) as (host, pi, run_id):
         message = await pi.receive()
