@@ -102,7 +102,7 @@ class Staging(ABC, Generic[R]):
         """
         home = Path(tempfile.mkdtemp(prefix="runwright-", dir=_memory()))
         try:
-            return run_virtually(self.clock, lambda: self._play(home / "state", boundary), self._still)
+            return run_virtually(self.clock, lambda: self._play(home / "state", boundary), self._stand_still)
         finally:
             shutil.rmtree(home, ignore_errors=True)
 
@@ -204,7 +204,7 @@ class Staging(ABC, Generic[R]):
             return True
         return False
 
-    def _still(self) -> None:
+    def _stand_still(self) -> None:
         """Nothing that this process waits for will come by itself."""
         self._stands_still = True
         self._over.set()

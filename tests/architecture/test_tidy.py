@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("eventstore", "projections", "engine", "cli")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "base", "misc", "manager", "managers"}
 
 
@@ -30,6 +31,12 @@ def test_module_is_tidy(path: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             assert length <= 70, f"{node.name} cannot be read at a glance: {length} lines"
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_test_file_asks_one_thing(path: Path) -> None:
+    """Tests and what supports them have at most 400 lines a file, as modules have."""
+    assert lines(path) <= 400, "a file this long asks more than one question: split it along them"
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -14,8 +14,8 @@ import sqlalchemy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runwright.eventstore import chain, database, reader, table
-from runwright.eventstore.envelope import ANY, NEW, Appended, Expected, Head, RecordedEvent
+from runwright.eventstore import database, reader, table
+from runwright.eventstore.envelope import ANY, NEW, Appended, Expected, RecordedEvent
 from runwright.eventstore.errors import (
     EventUnreadable,
     NestedTransaction,
@@ -33,24 +33,7 @@ from runwright.eventstore.log import EventLog, LogReader
 from runwright.eventstore.transaction import Tx
 from strategies.events import events
 from support.rows import LAYOUT, counts
-from support.stores import FIRED, appending, finished, on_writer, opened
-
-
-def walked(log: LogReader) -> list[RecordedEvent]:
-    """Read everything, checking positions, versions and hashes on the way."""
-    previous = chain.genesis(log.log_id)
-    versions: dict[str, int] = {}
-    found = list(log.read_all())
-    for number, event in enumerate(found, start=1):
-        assert event.position == number
-        assert event.version == versions.get(event.stream, 0) + 1
-        versions[event.stream] = event.version
-        assert chain.hash_after(previous, event) == event.hash
-        if event.body is not None and event.salt is not None:
-            assert chain.body_digest(event.salt, event.body) == event.digest
-        previous = event.hash
-    assert log.head() == Head(len(found), previous)
-    return found
+from support.stores import FIRED, appending, finished, on_writer, opened, walked
 
 
 def test_a_log_begins_with_what_it_is(log: EventLog) -> None:
@@ -268,61 +251,6 @@ def test_facts_that_cannot_be_read_are_named(log: EventLog) -> None:
         with pytest.raises(error) as unreadable:
             list(log.facts())
         assert unreadable.value.position == 3
-
-
-def test_erasing_takes_the_value_and_leaves_the_facts(log: EventLog) -> None:
-    """With the commit that decides it; the chain still holds."""
-    log.transact(appending("run/a", finished("secret"), finished("kept"))).result()
-
-    def unit(tx: Tx) -> bool:
-        tx.erase([2])
-        seen = tx.event(2)
-        assert seen is not None
-        return seen.erased and seen.event == NodeFinished(path="a", visit=1, attempt=1, outcome="completed")
-
-    assert log.transact(unit).result()
-    erased, kept = log.read("run/a")
-    assert erased.erased
-    assert erased.digest is not None
-    assert not kept.erased
-    walked(log)
-
-
-def test_an_erasure_of_a_unit_that_fails_is_undone(log: EventLog) -> None:
-    """As everything else of it."""
-    log.transact(appending("run/a", finished("secret"))).result()
-
-    def unit(tx: Tx) -> None:
-        tx.erase([2])
-        raise LookupError
-
-    with pytest.raises(LookupError):
-        log.transact(unit).result()
-    (event,) = log.read("run/a")
-    assert not event.erased
-
-
-def test_what_was_just_appended_can_be_erased_with_it(log: EventLog) -> None:
-    """A pending position counts like a committed one."""
-
-    def unit(tx: Tx) -> None:
-        tx.erase([tx.append("run/a", NEW, [finished("secret")], actor="client:x").first])
-
-    log.transact(unit).result()
-    (event,) = log.read("run/a")
-    assert event.erased
-
-
-def _erasing(position: int, tx: Tx) -> None:
-    tx.erase([position])
-
-
-def test_what_is_never_erased_is_refused(log: EventLog) -> None:
-    """The log's own stream, definitions, sources, and positions that are not there."""
-    log.transact(appending("definition/d")).result()
-    for position in (1, 2, 99):
-        with pytest.raises(ValueRefused):
-            log.transact(partial(_erasing, position)).result()
 
 
 def test_rows_commit_with_their_events(log: EventLog) -> None:

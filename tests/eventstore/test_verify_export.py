@@ -1,7 +1,7 @@
-"""A native export holds or does not: every byte of it, whatever was done to it."""
+"""Whatever is changed in an export is found and named, and what nobody changed verifies."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +14,13 @@ from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.events.log import LogRedacted
 from runwright.eventstore.events.run import RunInputErased
-from runwright.eventstore.home import SQLITE_MAGIC
-from runwright.eventstore.transfer.errors import ExportDamaged, ExportUnreadable, HeadUnreadable, NoExport
+from runwright.eventstore.transfer.errors import ExportDamaged, HeadUnreadable
 from runwright.eventstore.transfer.jsonl import ExportHead, write_event, write_head
-from runwright.eventstore.verdict import Verdict, format_head, parse_head
+from runwright.eventstore.verdict import format_head, parse_head
 from runwright.eventstore.verify_export import read_export, verify_export
-from support.chained import LOG_ID, chained, erased, log_created, native, native_part, rechained, run_events, small_log
+from support.chained import LOG_ID, chained, erased, log_created, native, rechained, run_events
 from support.standalone import first_bad_position
-
-EVENTS = small_log()
-WHOLE = native(EVENTS)
-LAST = EVENTS[-1].position
-#: A stream's positions in the small log, and a range of it.
-RUN_A = [2, 4, 6, 8, 10]
-RANGE = [3, 4, 5, 6, 7]
-
-
-def check(tmp_path: Path, lines: Sequence[bytes], head: Head | None = None) -> Verdict:
-    """Verify some lines as a file."""
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b"".join(lines))
-    return verify_export(path, head=head)
+from support.verified_exports import EVENTS, LAST, WHOLE, check
 
 
 @pytest.mark.parametrize("with_values", [True, False])
@@ -263,45 +249,6 @@ def test_a_field_more_or_less_is_refused(tmp_path: Path) -> None:
     assert check(tmp_path, [WHOLE[0].replace(b'{"first"', b'{"complete":true,"first"'), *WHOLE[1:]]).position == 0
 
 
-@pytest.mark.parametrize("chosen", [RUN_A, RANGE, [1, 2, 3], sorted({*RUN_A, *RANGE, 9, 11})])
-def test_a_part_verifies_by_itself(tmp_path: Path, chosen: list[int]) -> None:
-    """A run, a range and several runs hold without the events between them."""
-    verdict = check(tmp_path, native_part(EVENTS, chosen))
-    assert verdict.ok, verdict
-    assert not verdict.complete
-    assert verdict.events == len(chosen)
-
-
-@pytest.mark.parametrize("chosen", [RUN_A, RANGE, [1, 2, 3]])
-def test_no_byte_of_a_part_can_be_changed(tmp_path: Path, chosen: list[int]) -> None:
-    """All but the log ID in the head line, which only a part that begins with the log can prove."""
-    whole = b"".join(native_part(EVENTS, chosen))
-    free = range(whole.index(b'"log_id"'), whole.index(b'"previous"')) if chosen[0] > 1 else range(0)
-    for offset in range(len(whole)):
-        changed = whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :]
-        assert offset in free or not check(tmp_path, [changed]).ok, offset
-
-
-@pytest.mark.parametrize("chosen", [RUN_A, RANGE])
-def test_a_part_misses_no_line(tmp_path: Path, chosen: list[int]) -> None:
-    """Lines dropped from a run or a range, or swapped in it, are found."""
-    lines = native_part(EVENTS, chosen)
-    for index in range(1, len(lines)):
-        dropped = check(tmp_path, lines[:index] + lines[index + 1 :])
-        assert dropped.problem == ("tail_missing" if index == len(lines) - 1 else "event_missing"), index
-    for index in range(1, len(lines) - 1):
-        swapped = [*lines[:index], lines[index + 1], lines[index], *lines[index + 2 :]]
-        assert not check(tmp_path, swapped).ok
-
-
-def test_a_part_cannot_vouch_for_a_head_it_does_not_reach(tmp_path: Path) -> None:
-    """Asked for a head, a part says so where it does not end there."""
-    lines = native_part(EVENTS, RANGE)
-    assert check(tmp_path, lines, head=Head(7, EVENTS[6].hash)).ok
-    assert check(tmp_path, lines, head=Head(7, bytes(32))).problem == "head_differs"
-    assert check(tmp_path, lines, head=Head(9, EVENTS[8].hash)).problem == "head_differs"
-
-
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_any_damage_is_found(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
@@ -313,21 +260,6 @@ def test_any_damage_is_found(tmp_path_factory: pytest.TempPathFactory, data: st.
     spliced = b"".join(pieces[each] for each in order)
     verdict = check(tmp_path_factory.mktemp("splice"), [spliced])
     assert verdict.ok is (spliced == whole)
-
-
-@settings(max_examples=100, deadline=None)
-@given(text=st.binary(max_size=300))
-def test_no_file_makes_the_verifier_fail(tmp_path_factory: pytest.TempPathFactory, text: bytes) -> None:
-    """Bytes that are no export at all are answered with a verdict, never with an exception."""
-    assert not check(tmp_path_factory.mktemp("noise"), [text]).ok
-    assert not check(tmp_path_factory.mktemp("noise"), [WHOLE[0], text]).ok
-
-
-@pytest.mark.parametrize("line", [b"[" * 100_000 + b"\n", b'{"a":' * 5000 + b"\n", b"9" * 5000 + b"\n", b'"\\ud800"\n'])
-def test_hostile_json_is_a_verdict(tmp_path: Path, line: bytes) -> None:
-    """Depth, digits and surrogates beyond Python's own limits."""
-    assert not check(tmp_path, [line]).ok
-    assert check(tmp_path, [*WHOLE[:2], line]).position == 2
 
 
 def test_a_second_verifier_agrees(tmp_path: Path) -> None:
@@ -352,42 +284,6 @@ def test_events_are_read_back_as_they_were(tmp_path: Path) -> None:
     with pytest.raises(ExportDamaged) as refused:
         list(read_export(path))
     assert (refused.value.problem, refused.value.position) == ("tail_missing", LAST)
-
-
-def test_a_file_that_cannot_be_read_is_a_typed_error(tmp_path: Path) -> None:
-    """No file, and a folder."""
-    for path in (tmp_path / "none", tmp_path):
-        with pytest.raises(ExportUnreadable):
-            verify_export(path)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"a line without an end",
-        b"import os\n\nprint(os.getcwd())\n",
-        b"{}\n{}\n",
-        b'{"specversion":"1.0","type":"run.queued"}\n',
-        b"position,stream\r\n1,log\r\n",
-        b"\x7fELF\x00\xff" * 40,
-    ],
-)
-def test_what_is_no_export_is_called_so(tmp_path: Path, text: bytes) -> None:
-    """A file without any line of an export is not a damaged one; a damaged head line before events is."""
-    path = tmp_path / "file"
-    path.write_bytes(text)
-    verdict = verify_export(path)
-    assert (verdict.problem, verdict.position, verdict.events) == ("no_export", None, 0)
-    with pytest.raises(NoExport, match="no native export of Runwright"):
-        list(read_export(path))
-    assert check(tmp_path, [text.partition(b"\n")[0] + b"\n", *WHOLE[1:]]).problem == "head_changed"
-
-
-def test_a_database_is_told_from_an_export(tmp_path: Path) -> None:
-    """The way to a backup is another one."""
-    path = tmp_path / "file"
-    path.write_bytes(SQLITE_MAGIC + bytes(4000))
-    assert "log.sqlite" in verify_export(path).detail
 
 
 def test_a_kept_head_is_read_as_it_is_written() -> None:

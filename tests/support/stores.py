@@ -7,12 +7,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from runwright.eventstore import database
-from runwright.eventstore.envelope import ANY, Appended
+from runwright.eventstore import chain, database
+from runwright.eventstore.envelope import ANY, Appended, Head, RecordedEvent
 from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.timer import TimerFired
-from runwright.eventstore.log import EventLog
+from runwright.eventstore.log import EventLog, LogReader
 from runwright.eventstore.queue import Chore
 from runwright.eventstore.transaction import Tx
 from support.rows import LAYOUT, Counts
@@ -53,3 +53,20 @@ def digests(folder: Path) -> dict[str, str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def walked(log: LogReader) -> list[RecordedEvent]:
+    """Read everything, checking positions, versions and hashes on the way."""
+    previous = chain.genesis(log.log_id)
+    versions: dict[str, int] = {}
+    found = list(log.read_all())
+    for number, event in enumerate(found, start=1):
+        assert event.position == number
+        assert event.version == versions.get(event.stream, 0) + 1
+        versions[event.stream] = event.version
+        assert chain.hash_after(previous, event) == event.hash
+        if event.body is not None and event.salt is not None:
+            assert chain.body_digest(event.salt, event.body) == event.digest
+        previous = event.hash
+    assert log.head() == Head(len(found), previous)
+    return found

@@ -1,14 +1,11 @@
 """Values become JSON by their declared types, and come back as they were."""
 
 import json
-import re
 from collections import Counter
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
-from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Any, Generic, Literal, NewType, NotRequired, TypedDict, TypeVar
+from typing import Any, Literal, NewType
 from uuid import UUID
 
 import attrs
@@ -17,106 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runwright import Json, JsonObject, ShellResult
-from runwright.engine.authoring.conversion import (
-    NotConvertible,
-    Unstorable,
-    from_json,
-    schema_of,
-    storable,
-    to_json,
-)
+from runwright.engine.authoring.conversion import NotConvertible, from_json, schema_of, to_json
 from runwright.eventstore.values import decode, encode
-
-T = TypeVar("T")
-
-
-class Colour(Enum):
-    """Named colours."""
-
-    RED = "red"
-    BLUE = "blue"
-
-
-class Level(IntEnum):
-    """Numbered levels."""
-
-    LOW = 1
-    HIGH = 2
-
-
-@attrs.frozen
-class Point:
-    """A class of attrs."""
-
-    x: int
-    y: float = 0.0
-
-
-@dataclass
-class Line:
-    """A dataclass that holds another class."""
-
-    ends: tuple[Point, Point]
-    tags: list[str] = field(default_factory=list)
-
-
-class Row(TypedDict):
-    """A typed dictionary."""
-
-    name: str
-    size: NotRequired[int]
-
-
-@attrs.frozen
-class Tree:
-    """A class that contains itself."""
-
-    name: str
-    children: "list[Tree]" = attrs.field(factory=list)
-
-
-@attrs.frozen
-class Box(Generic[T]):
-    """A generic class."""
-
-    item: T
-
-
-@attrs.frozen
-class Cat:
-    """One of two classes told apart by a fixed value."""
-
-    kind: Literal["cat"]
-    lives: int = 9
-
-
-@attrs.frozen
-class Dog:
-    """The other one."""
-
-    kind: Literal["dog"]
-    lives: int = 1
-
-
-@attrs.frozen
-class Positive:
-    """A class that refuses values."""
-
-    n: int = attrs.field()
-
-    @n.validator
-    def _check(self, attribute: object, value: int) -> None:
-        if value < 1:
-            raise ValueError(f"secret {value}")
-
+from support.declared import Box, Cat, Colour, Dog, Level, Line, Point, Positive, Row, Tree, named
 
 Name = NewType("Name", str)
 NOW = datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
-
-
-def named(value: object) -> str:
-    """Name a case the same in every process: by its text without the address that some texts end in."""
-    return re.sub(r" at 0x[0-9a-f]+", "", str(value))[:30]
 
 
 ROUND_TRIPS: list[tuple[Any, Any]] = [
@@ -310,66 +213,6 @@ def test_a_rebuilt_value_shares_nothing() -> None:
     rebuilt: Any = from_json(document, Any)
     rebuilt["a"].append(2)
     assert document == {"a": [1]}
-
-
-@pytest.mark.parametrize(
-    ("declared", "problem"),
-    [
-        (set[int], "set cannot be stored"),
-        (bytes, "bytes cannot be stored"),
-        (dict[int, str], "keys that are no text"),
-        (list[frozenset[str]], "frozenset cannot be stored"),
-        (int | bytes, "bytes cannot be stored"),
-        (str | Path, "look the same in JSON"),
-        (list[int] | list[str], "look the same in JSON"),
-        (Point | dict[str, int], "look the same in JSON"),
-        (Point | Box[int] | Tree, None),
-        (T, "cannot be stored"),
-        (object(), "cannot be stored"),
-        ("Nowhere", "cannot be read"),
-    ],
-    ids=named,
-)
-def test_types_that_cannot_be_stored_say_why(declared: Any, problem: str | None) -> None:
-    """A type is judged before any value of it exists, with a fix."""
-    refusal = storable(declared)
-    if problem is None:
-        assert refusal is None
-    else:
-        assert isinstance(refusal, Unstorable)
-        assert problem in refusal.problem
-        assert refusal.fix
-
-
-def test_a_bad_field_is_named() -> None:
-    """The class and the field of what cannot be stored stand in the problem."""
-
-    @attrs.frozen
-    class Bag:
-        items: set[int]
-
-    refusal = storable(list[Bag])
-    assert refusal is not None
-    assert refusal.problem == "Bag.items: set cannot be stored"
-
-
-def test_the_schema_of_a_class_is_what_an_agent_needs() -> None:
-    """Fields, required ones, defaults, fixed values, and nothing else allowed."""
-    assert schema_of(Cat) == {
-        "type": "object",
-        "properties": {"kind": {"enum": ["cat"]}, "lives": {"type": "integer", "default": 9}},
-        "additionalProperties": False,
-        "required": ["kind"],
-    }
-
-
-def test_the_schema_of_a_class_that_contains_itself_refers_to_itself() -> None:
-    """Recursion becomes a reference, not an endless schema."""
-    schema = schema_of(Tree)
-    assert schema["$ref"] == "#/$defs/Tree"
-    definitions = schema["$defs"]
-    assert isinstance(definitions, dict)
-    assert set(definitions) == {"Tree"}
 
 
 JSON = st.recursive(

@@ -9,13 +9,7 @@ from unittest.mock import AsyncMock, Mock
 
 import pytest
 
-from runwright import (
-    AgentRequest,
-    CallableAgent,
-    JsonObject,
-    Workflow,
-    testing,
-)
+from runwright import AgentRequest, CallableAgent, JsonObject, Workflow, testing
 from runwright.engine.errors import InputInvalid, WorkflowNotFound
 from runwright.engine.testing.plugin import opened_with
 from support.rehearsed import GOOD, Word, ask, build, end, gate, given, push, ship, talk
