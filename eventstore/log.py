@@ -51,6 +51,7 @@ class EventLog(LogReader):
         #: When ``store.id`` was last written, on the monotonic clock; ``None`` while this is no store of its own.
         self._noted: float | None = None
         self._file: connected.Identity | None = None
+        self._erased: Callable[[], object] = lambda: None
         self._closing = threading.Lock()
 
     @classmethod
@@ -154,9 +155,11 @@ class EventLog(LogReader):
         self._file = connected.identity(self.home.log)
         self._noted = time.monotonic()
 
-    def _committed(self, head: Head) -> None:
+    def _committed(self, head: Head, erases: bool) -> None:
         """Hear of a commit, on the writer's thread."""
         self._signal.advance(head.position)
+        if erases:
+            self._erased()
         if self._noted is not None and time.monotonic() - self._noted >= NOTE_EVERY:
             self._noted = time.monotonic()
             self._renew_id(head)
@@ -177,6 +180,10 @@ class EventLog(LogReader):
         """Have somebody told, on the writer's thread, once the writer serves nobody any more."""
         if self._writer is not None:
             self._writer.gave_up = tell
+
+    def when_erased(self, tell: Callable[[], object]) -> None:
+        """Have somebody told, on the writer's thread, of each commit that erased private values: see `try_scrub`."""
+        self._erased = tell
 
     def transact(self, unit: Callable[[Tx], T], *, urgent: bool = False) -> "Future[T]":
         """Have a unit of work run and committed, together with others that wait.

@@ -240,6 +240,11 @@ class Batch:
         elif self.recorded:
             execute(self._connection, _NEXT_HEAD, _pair(self.head))
 
+    @property
+    def erases(self) -> bool:
+        """Whether private values go with its commit."""
+        return bool(self._erased)
+
     def committed(self) -> None:
         """Let what was pending count as committed."""
         self._committed.update(self._pending)

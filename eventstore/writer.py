@@ -43,7 +43,7 @@ class Writer:
         empty: The head that stands for a log without events.
         clock: UTC microseconds.
         random: Where salts come from.
-        notify: Told the new head after each commit, on the writer's thread.
+        notify: Told the new head after each commit, and whether that erased anything, on the writer's thread.
         wal: Whether the store keeps a WAL.
     """
 
@@ -55,7 +55,7 @@ class Writer:
         *,
         clock: Callable[[], int],
         random: Callable[[int], bytes],
-        notify: Callable[[Head], None],
+        notify: Callable[[Head, bool], None],
         wal: bool = True,
     ) -> None:
         self.queue = Queue()
@@ -210,7 +210,7 @@ class Writer:
         for work in ran:
             work.answer()
         if not batch.empty:
-            self._notify(self.head)
+            self._notify(self.head, batch.erases)
 
     # --- one transaction ----------------------------------------------------------------------------------
 
@@ -280,6 +280,7 @@ class Writer:
         else:
             for work in ran:
                 work.answer()
+            self._notify(self.head, batch.erases)
 
     def _settle(self) -> Head:
         """Reopen, see which head the store has, commit a barrier behind it, and answer that head.
@@ -311,7 +312,7 @@ class Writer:
         self._doubt.clear()
         batch.committed()
         self.head = batch.head
-        self._notify(self.head)
+        self._notify(self.head, False)
         return found
 
     # --- the connection -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a holder does in the background, when the runs have had their start: views, and scrubs that are still open."""
+"""What a holder does in the background, when the runs have had their start: views, and scrubs after erasures."""
 
 import logging
 import threading
@@ -19,9 +19,12 @@ DELAY = 1.0
 #: Seconds before an erasure whose bytes could not be removed yet is tried again.
 AGAIN = 60.0
 
+#: Seconds between an erasure and the look that removes its bytes: several of them share it.
+SOON = 1.0
+
 
 class Housekeeping:
-    """One thread that begins late, and ends when nothing is left to do.
+    """One thread that begins late, and then sleeps until something was erased.
 
     Args:
         log: The log, held by this process.
@@ -32,6 +35,8 @@ class Housekeeping:
         self._log = log
         self._scrub = scrub
         self._stopped = threading.Event()
+        self._wanted = threading.Event()
+        self._resting = False
         self._lock = threading.Lock()
         self._follower: Follower | None = None
         self._thread = threading.Thread(target=self._work, name="runwright-housekeeping", daemon=True)
@@ -51,15 +56,17 @@ class Housekeeping:
     @property
     def settled(self) -> bool:
         """Whether nothing is left to do."""
-        return not self._thread.is_alive()
+        return not self._thread.is_alive() or (self._resting and not self._wanted.is_set())
 
     def start(self) -> None:
         """Begin to wait."""
+        self._log.when_erased(self._wanted.set)
         self._thread.start()
 
     def close(self) -> None:
         """End it, and the views with it."""
         self._stopped.set()
+        self._wanted.set()
         self._thread.join()
         if self._follower is not None:
             self._follower.close()
@@ -69,7 +76,20 @@ class Housekeeping:
             return
         try:
             self.follower  # noqa: B018 - asking for it begins it
-            while self._scrub() and not self._stopped.wait(AGAIN):
-                pass
         except StoreError as error:
-            _log.warning("housekeeping stopped: %s", error.code)
+            _log.warning("the views are not followed: %s", error.code)
+        while not self._stopped.is_set():
+            self._wanted.clear()
+            done = self._look()
+            self._resting = done
+            self._wanted.wait(None if done else AGAIN)
+            self._resting = False
+            self._stopped.wait(SOON)
+
+    def _look(self) -> bool:
+        """Remove the bytes of what was erased; answers whether nothing is left."""
+        try:
+            return not self._scrub()
+        except StoreError as error:
+            _log.warning("what was erased could not be removed yet: %s", error.code)
+            return self._log.failed is not None
