@@ -19,6 +19,7 @@ from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.execution.port import RunState
 from runwright.engine.host.claiming import claim, say
 from runwright.engine.host.endings import Endings
+from runwright.engine.host.errors import EnvironmentMissing
 from runwright.engine.host.launching import Needs, Plan, folder_of
 from runwright.engine.host.limits import (
     BEATS,
@@ -70,6 +71,7 @@ class WorkerLauncher:
         self._user = user
         self._trouble = trouble
         self._taken: set[str] = set()
+        self._missed: set[str] = set()
         self._working: dict[str, Supervision] = {}
         self._beating: asyncio.Task[None] | None = None
         self._stopping = False
@@ -80,6 +82,7 @@ class WorkerLauncher:
     def provide(self, run_id: str, provisions: Provisions) -> None:
         """As `Launcher.provide`."""
         self._provisioning.keep(run_id, provisions)
+        self._missed.discard(run_id)
 
     def hand_on(self, run_id: str, to: str) -> None:
         """As `Launcher.hand_on`."""
@@ -107,17 +110,33 @@ class WorkerLauncher:
         """As `Launcher.takes`; every run is taken but those of objects that a program has handed in.
 
         Raises:
-            EnvironmentMissing: What was handed over for it in memory is not here.
+            EnvironmentMissing: What was handed over for it in memory is not here. A launch that a session or the run
+                before it waits for is tried all the same: it fails or parks, and so says why.
         """
         if run.run_id not in self._taken and run.reference.startswith(_HANDED_IN):
             return False
-        self._provisioning.of(run.run_id, Needs.of_saved(run), folder_of(run.project))
+        try:
+            self._provisioning.of(run.run_id, Needs.of_saved(run), folder_of(run.project))
+        except EnvironmentMissing as error:
+            if run.started_at is not None:
+                raise
+            if run.session is None and run.kind != "continue":
+                self._miss(error)
+                raise
         self._taken.add(run.run_id)
         return True
+
+    def _miss(self, error: EnvironmentMissing) -> None:
+        """Say once that a run keeps its place until somebody hands over what it lacks: its rows do not show it."""
+        if error.run_id not in self._missed:
+            self._missed.add(error.run_id)
+            _log.warning("run %s was not launched: %s", error.run_id, error.message)
+            self._trouble(error.code)
 
     def forget(self, run_id: str) -> None:
         """As `Launcher.forget`."""
         self._taken.discard(run_id)
+        self._missed.discard(run_id)
         self._provisioning.forget(run_id)
 
     def stop(self) -> None:

@@ -65,6 +65,7 @@ class Plan:
         definition: The digest of the definition.
         sources: The SHA-256 of each file of the source set.
         progress: The run's progress.
+        started: Whether a launch of the run was ever ready.
         began: Whether the run, or the chain that it carries on, ever started.
         needs: What has to be handed over for it.
     """
@@ -78,6 +79,7 @@ class Plan:
     definition: str
     sources: Mapping[str, str] | None
     progress: int
+    started: bool
     began: bool
     needs: Needs
 
@@ -94,6 +96,7 @@ class Plan:
             definition=queued.definition,
             sources=None if queued.paths is None else _files(queued.paths),
             progress=0,
+            started=False,
             began=False,
             needs=Needs.of_queued(queued),
         )
@@ -111,6 +114,7 @@ class Plan:
             definition=run.definition,
             sources=sources,
             progress=run.progress,
+            started=run.started_at is not None,
             began=run.started_at is not None or run.kind == "continue",
             needs=Needs.of_saved(run),
         )
