@@ -71,6 +71,17 @@ def test_one_transaction_ends_the_parent_and_queues_the_child(scene: Stage) -> N
     assert scene.row(RUNS, child).status == "completed"
 
 
+@pytest.mark.parametrize(("most", "started"), [(2, False), (3, True)])
+def test_the_bound_on_steps_is_the_chains(scene: Stage, most: int, started: bool) -> None:
+    """What the runs before it used is used, however many answers there are between."""
+    result = scene.ask(AnswerRequest(request=at_checkpoint(scene, max_steps=most), value=1))
+    assert isinstance(result, Applied)
+    (last,) = scene.tell(scene.claim(str(result.value)), StartNode(path="last", visit=1, attempt=1))
+    assert isinstance(last, Applied if started else Conflict)
+    if isinstance(last, Conflict):
+        assert (last.code, last.evidence["steps"]) == ("max_steps_exceeded", 2)
+
+
 def test_the_session_goes_from_the_parent_to_the_child(scene: Stage) -> None:
     """The reservation is never free in between, and the parent holds nothing."""
     scene.queue(FLOW, session="s-1")
