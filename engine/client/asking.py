@@ -8,10 +8,10 @@ from typing import Any, TypeAlias, TypeVar
 
 from attrs import evolve, field, frozen
 
-from runwright.engine.protocol.envelopes import Reply
-from runwright.engine.protocol.errors import MessageInvalid
+from runwright.engine.protocol.envelopes import Hello, Reply
+from runwright.engine.protocol.errors import MessageInvalid, ProtocolUnknown
 from runwright.engine.protocol.failures import error_of
-from runwright.engine.protocol.limits import PART
+from runwright.engine.protocol.limits import PART, PROTOCOL
 from runwright.engine.results import Adopted, Applied
 from runwright.eventstore.values import Json, JsonObject, decode
 
@@ -50,6 +50,24 @@ class Ask:
 
 #: The calls that a question takes, one after another, and what comes of them.
 Steps: TypeAlias = Generator[Ask, Reply, T]
+
+
+def greeted(found: object) -> Hello:
+    """What a host says first, where it speaks this protocol.
+
+    Raises:
+        ProtocolUnknown: It speaks another version.
+        MessageInvalid: It says something else; or the error that it refuses with.
+    """
+    match found:
+        case Hello(protocol=protocol) if protocol == PROTOCOL:
+            return found
+        case Hello():
+            raise ProtocolUnknown(PROTOCOL, found.protocol, found.version)
+        case Reply(error=failure) if failure is not None:
+            raise error_of(failure)
+        case _:
+            raise MessageInvalid("$.type", "is not hello")
 
 
 def answered(reply: Reply) -> Document:

@@ -5,11 +5,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from runwright import __version__
+from runwright.engine.client.asking import greeted
 from runwright.engine.client.connect import reach
 from runwright.engine.client.line import HELLO, Lost
 from runwright.engine.protocol.envelopes import Call, Event, Hello, Reply, unwrap, wrap
-from runwright.engine.protocol.errors import MessageInvalid, ProtocolUnknown
-from runwright.engine.protocol.failures import error_of
+from runwright.engine.protocol.errors import MessageInvalid
 from runwright.engine.protocol.limits import PROTOCOL
 from runwright.engine.wire.errors import WireError
 from runwright.engine.wire.frames import MAX_FRAME, decode_message
@@ -157,15 +157,7 @@ class AsyncLine:
                 found = await self._next()
         except TimeoutError:
             raise Lost("the host does not answer") from None
-        match found:
-            case Hello(protocol=protocol) if protocol == PROTOCOL:
-                return found
-            case Hello():
-                raise ProtocolUnknown(PROTOCOL, found.protocol, found.version)
-            case Reply(error=failure) if failure is not None:
-                raise error_of(failure)
-            case _:
-                raise MessageInvalid("$.type", "is not hello")
+        return greeted(found)
 
     async def _listen(self) -> None:
         try:

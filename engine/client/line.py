@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from runwright import __version__
+from runwright.engine.client.asking import greeted
 from runwright.engine.client.connect import reach
 from runwright.engine.protocol.envelopes import Call, Event, Hello, Reply, unwrap, wrap
-from runwright.engine.protocol.errors import MessageInvalid, ProtocolUnknown
-from runwright.engine.protocol.failures import error_of
+from runwright.engine.protocol.errors import MessageInvalid
 from runwright.engine.protocol.limits import PROTOCOL
 from runwright.engine.wire.errors import WireError
 from runwright.engine.wire.frames import FrameReader
@@ -85,17 +85,9 @@ class Line:
     def _greet(self) -> Hello:
         self._send(wrap(Hello(protocol=PROTOCOL, version=__version__)))
         found = self._next(HELLO)
-        match found:
-            case Hello(protocol=protocol) if protocol == PROTOCOL:
-                return found
-            case Hello():
-                raise ProtocolUnknown(PROTOCOL, found.protocol, found.version)
-            case Reply(error=failure) if failure is not None:
-                raise error_of(failure)
-            case None:
-                raise Lost("the host does not answer")
-            case _:
-                raise MessageInvalid("$.type", "is not hello")
+        if found is None:
+            raise Lost("the host does not answer")
+        return greeted(found)
 
     def _send(self, message: JsonObject) -> None:
         try:

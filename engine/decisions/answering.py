@@ -10,7 +10,7 @@ from runwright.engine.decisions.control import standing
 from runwright.engine.decisions.decided import Decided, Decision, TurnedAway
 from runwright.engine.decisions.facts import RunFacts, Unsettled
 from runwright.engine.decisions.person import turned_away
-from runwright.engine.decisions.restarting import bindings, variables
+from runwright.engine.decisions.program import handed_on, source_changed, standing_on
 from runwright.engine.decisions.terminal import ended
 from runwright.engine.identity import child_id
 from runwright.engine.results import Adopted, Conflict, RecoveryRequired
@@ -18,7 +18,7 @@ from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.message import MessageCancelled
 from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.events.request import RequestAccepted, RequestSubmitted
-from runwright.eventstore.events.run import RunContinued, RunEligible, RunQueued
+from runwright.eventstore.events.run import RunContinued, RunEligible
 from runwright.eventstore.events.timer import TimerCleared, TimerSet
 from runwright.eventstore.events.turn import TurnLost
 from runwright.eventstore.values import Json, encode
@@ -127,28 +127,15 @@ def continuation(facts: AnswerFacts, output: int) -> tuple[Event, ...]:
         output: Position of the event in the parent's stream that holds the answer.
     """
     run, now = facts.of.run, facts.of.now
-    queued = RunQueued(
-        workflow=run.workflow,
-        reference=run.reference,
-        sources=run.sources,
-        definition=run.definition,
-        session=run.session,
-        project=run.project,
-        cwd=run.cwd,
-        interpreter=run.interpreter,
-        agents=bindings(run),
-        pass_env=variables(run),
+    queued = evolve(
+        handed_on(run),
         kind="continue",
         cause=run.cause,
         depth=run.depth,
         parent=run.run_id,
-        root=run.root,
         restart_number=run.restart_number,
         request=facts.request.request,
         step_base=run.step_base + run.steps,
-        input=run.input,
-        max_steps=run.max_steps,
-        timeout=run.timeout,
     )
     visits = [_finished(row, output, now) if row.path == facts.request.path else row for row in facts.visits]
     # The limit bounds the chain: what the parent used of it is used.
@@ -208,19 +195,8 @@ def refuse_state(of: RunFacts, request: RequestRow) -> Conflict | None:
 
 def _refuse_sources(of: RunFacts, command: AnswerRequest) -> RecoveryRequired | None:
     """Check the sources before the answer is used up."""
-    run = of.run
-    definition = run.definition if command.definition is None else command.definition
-    sources = run.sources if command.sources is None and command.definition is None else command.sources
-    if (definition, sources) == (run.definition, run.sources):
-        return None
-    evidence: dict[str, Json] = {
-        "run": run.run_id,
-        "old_sources": run.sources,
-        "new_sources": sources,
-        "old_definition": run.definition,
-        "new_definition": definition,
-    }
-    return RecoveryRequired("source_changed", evidence)
+    run, now = of.run, standing_on(of.run, command.definition, command.sources)
+    return None if now == (run.definition, run.sources) else source_changed(run, now)
 
 
 def _cleared(facts: AnswerFacts, keep: str | None = None) -> tuple[Event, ...]:

@@ -6,6 +6,7 @@ from runwright.engine.commands.client import CancelRun, PauseRun, ResumeRun
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts, SourceFacts, Step, Unsettled
 from runwright.engine.decisions.message import step_message
+from runwright.engine.decisions.program import source_changed, standing_on
 from runwright.engine.decisions.terminal import end_badly, ended
 from runwright.engine.results import Adopted, Conflict, RecoveryRequired
 from runwright.eventstore.events.event import Event
@@ -18,7 +19,6 @@ from runwright.eventstore.events.run import (
     RunResumed,
     RunSourceAccepted,
 )
-from runwright.eventstore.values import Json
 
 Standing: TypeAlias = Literal["never_started", "running", "waiting", "parked", "paused", "terminal"]
 
@@ -144,8 +144,8 @@ def _carried_on(
 
 def _accepted_at_work(facts: RunFacts, command: ResumeRun) -> Conflict | None:
     """Refuse to put other sources under a worker that has loaded those it was launched with."""
-    run = facts.run
-    if command.accept is None or _standing_on(facts, command) == (run.definition, run.sources):
+    run, now = facts.run, standing_on(facts.run, command.definition, command.sources)
+    if command.accept is None or now == (run.definition, run.sources):
         return None
     return Conflict("still_live", {"run": run.run_id, "queue": facts.queue.state, "accept": True})
 
@@ -206,22 +206,15 @@ def _sources(
     """Check the sources before anything is written (page 04, "Where code runs")."""
     run = facts.run
     unchecked = command.definition is None and command.sources is None
-    definition, sources = _standing_on(facts, command)
-    evidence: dict[str, Json] = {
-        "run": run.run_id,
-        "old_sources": run.sources,
-        "new_sources": sources,
-        "old_definition": run.definition,
-        "new_definition": definition,
-    }
-    if (definition, sources) == (run.definition, run.sources):
-        if unchecked and facts.queue.reason == "source_changed":
-            return RecoveryRequired("source_changed", evidence)
-        return ()
+    now = standing_on(run, command.definition, command.sources)
+    refused = source_changed(run, now)
+    if now == (run.definition, run.sources):
+        return refused if unchecked and facts.queue.reason == "source_changed" else ()
     if command.accept is None or accepted is None:
-        return RecoveryRequired("source_changed", evidence)
+        return refused
     if (problem := _unfit(facts, unsettled, accepted)) is not None:
-        return RecoveryRequired("source_changed", {**evidence, "node": run.node, "problem": problem})
+        return RecoveryRequired("source_changed", {**refused.evidence, "node": run.node, "problem": problem})
+    definition, sources = now
     return (
         RunSourceAccepted(
             old_sources=run.sources,
@@ -231,13 +224,6 @@ def _sources(
             by=by,
         ),
     )
-
-
-def _standing_on(facts: RunFacts, command: ResumeRun) -> tuple[str, str | None]:
-    """The definition and the sources that a run would go on with; those that were not looked at are its own."""
-    run = facts.run
-    definition = run.definition if command.definition is None else command.definition
-    return definition, run.sources if command.sources is None else command.sources
 
 
 def _unfit(facts: RunFacts, unsettled: Unsettled, accepted: SourceFacts) -> str | None:

@@ -97,19 +97,24 @@ def decide_update(facts: NodeFacts, command: UpdateNode) -> Decision[None]:
     of, current = facts.of, facts.current
     if current is None or not current.open or not _names(of, command):
         return broken("attempt_not_open", node=of.run.node, visit=of.run.visit, attempt=of.run.attempt)
-    size = len(encode(command.update).encode())
+    updated = progress(of, command.path, command.visit, command.attempt, command.key, command.update)
+    return updated if isinstance(updated, Conflict) else Decided(None, (updated,))
+
+
+def progress(of: RunFacts, path: str, visit: int, attempt: int, key: str, update: Json) -> NodeUpdated | Conflict:
+    """What an attempt reports of its progress, in as many bytes as are kept of it."""
+    size = len(encode(update).encode())
     if size > MAX_UPDATE:
         return Conflict("payload_too_large", {"what": "update", "limit": MAX_UPDATE, "size": size})
-    updated = NodeUpdated(
-        path=command.path,
-        visit=command.visit,
-        attempt=command.attempt,
-        key=command.key,
+    return NodeUpdated(
+        path=path,
+        visit=visit,
+        attempt=attempt,
+        key=key,
         # The stream's version orders a run's updates and needs no count of its own.
         number=of.revision + 1,
-        update=Content.json(command.update),
+        update=Content.json(update),
     )
-    return Decided(None, (updated,))
 
 
 def open_attempt(of: RunFacts, current: VisitRow | None, path: str, visit: int) -> Conflict | None:

@@ -1,19 +1,19 @@
 """Restarts: a fresh run of a root's definition and input, from the first node or from a named one."""
 
-import json
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from runwright.engine.commands.client import Caller, RestartRun
 from runwright.engine.decisions.carried import carried
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts
+from runwright.engine.decisions.program import handed_on
 from runwright.engine.decisions.session import Origin, origin_of
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Conflict, RecoveryRequired
 from runwright.eventstore.events.event import Event
-from runwright.eventstore.events.run import AgentBinding, RunEligible, RunQueued
+from runwright.eventstore.events.run import RunEligible
 from runwright.eventstore.events.timer import TimerSet
 from runwright.projections.control.mounts import MountRow
 from runwright.projections.control.runs import RunRow
@@ -85,17 +85,8 @@ def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> 
     if isinstance(began, Conflict):
         return began
     cause, depth = began
-    queued = RunQueued(
-        workflow=root.workflow,
-        reference=root.reference,
-        sources=root.sources,
-        definition=root.definition,
-        session=root.session,
-        project=root.project,
-        cwd=root.cwd,
-        interpreter=root.interpreter,
-        agents=bindings(root),
-        pass_env=variables(root),
+    queued = evolve(
+        handed_on(root),
         kind="restart",
         cause=cause,
         depth=depth,
@@ -105,9 +96,6 @@ def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> 
         parent_fingerprint=None if terminal is None else terminal.fingerprint,
         at=command.at,
         step_base=0 if before is None else before.steps,
-        input=root.input,
-        max_steps=root.max_steps,
-        timeout=root.timeout,
     )
     events: list[Event] = [queued, *(_taken_over(facts, before) if before is not None else ())]
     if root.timeout is not None:
@@ -116,16 +104,6 @@ def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> 
         # A run in a session waits for that session's idle boundary.
         events.append(RunEligible(cause="headless"))
     return Decided(command.new_run_id, tuple(events))
-
-
-def bindings(run: RunRow) -> tuple[AgentBinding, ...]:
-    """The executors that a run was started with."""
-    return tuple(AgentBinding(name=each["name"], kind=each["kind"]) for each in json.loads(run.agents))
-
-
-def variables(run: RunRow) -> tuple[str, ...]:
-    """The names of the variables that a run's workers are handed."""
-    return tuple(json.loads(run.pass_env))
 
 
 def _refuse_parent(facts: RestartFacts, caller: Caller) -> Conflict | RecoveryRequired | None:

@@ -9,15 +9,14 @@ from runwright.engine.commands.host import JudgeSubmission
 from runwright.engine.decisions.answering import refuse_state
 from runwright.engine.decisions.decided import Decided, Decision, TurnedAway
 from runwright.engine.decisions.facts import RunFacts, Step, Unsettled
+from runwright.engine.decisions.node import progress
 from runwright.engine.decisions.person import turned_away
 from runwright.engine.decisions.request import MAX_REFUSED
 from runwright.engine.decisions.settling import given_up, taken
 from runwright.engine.decisions.turn import unproductive
-from runwright.engine.progress import MAX_UPDATE
 from runwright.engine.results import Adopted, Conflict
 from runwright.engine.safe import error_text
 from runwright.eventstore.events.event import Content, Event
-from runwright.eventstore.events.node import NodeUpdated
 from runwright.eventstore.events.request import RequestAccepted, RequestRejected, RequestSubmitted
 from runwright.eventstore.values import Json, encode
 from runwright.projections.control.requests import CRASHED, RequestRow, is_refusal
@@ -84,18 +83,8 @@ def decide_request_update(facts: SubmissionFacts, command: UpdateRequest, caller
     checked = evolve(request, state="open") if request.state == "validating" else request
     if (refusal := refuse_state(of, checked)) is not None:
         return refusal
-    size = len(encode(command.update).encode())
-    if size > MAX_UPDATE:
-        return Conflict("payload_too_large", {"what": "update", "limit": MAX_UPDATE, "size": size})
-    updated = NodeUpdated(
-        path=request.path,
-        visit=request.visit,
-        attempt=request.attempt,
-        key=command.name,
-        number=of.revision + 1,
-        update=Content.json(command.update),
-    )
-    return Decided(of.run.run_id, (updated,))
+    updated = progress(of, request.path, request.visit, request.attempt, command.name, command.update)
+    return updated if isinstance(updated, Conflict) else Decided(of.run.run_id, (updated,))
 
 
 def decide_verdict(facts: SubmissionFacts, command: JudgeSubmission, actor: str) -> Decision[str]:

@@ -22,8 +22,11 @@ from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EFFECTS, EffectRow
 from runwright.projections.control.requests import REQUESTS, RequestRow
 from runwright.projections.control.runs import RunRow
+from runwright.projections.projection import Projection
 
 T = TypeVar("T")
+#: A row that names its run.
+Part = TypeVar("Part", EffectRow, RequestRow)
 
 
 class Programs:
@@ -58,11 +61,7 @@ class Programs:
             NotFound: There is no such effect.
         """
         check_name("effect_id", effect_id)
-        with moment_of(self._holder.log) as moment:
-            row = moment.rows.get(EFFECTS, effect_id)
-            if row is None:
-                raise NotFound("effect", effect_id)
-            return row, moment.run(row.run_id)
+        return self._with_run(EFFECTS, "effect", effect_id)
 
     def request(self, request_id: str) -> tuple[RequestRow, RunRow]:
         """A request and its run.
@@ -71,10 +70,14 @@ class Programs:
             NotFound: There is no such request.
         """
         check_name("request_id", request_id)
+        return self._with_run(REQUESTS, "request", request_id)
+
+    def _with_run(self, projection: Projection[Part], what: str, identity: str) -> tuple[Part, RunRow]:
+        """What belongs to a run, and that run, both of one moment."""
         with moment_of(self._holder.log) as moment:
-            row = moment.rows.get(REQUESTS, request_id)
+            row = moment.rows.get(projection, identity)
             if row is None:
-                raise NotFound("request", request_id)
+                raise NotFound(what, identity)
             return row, moment.run(row.run_id)
 
     async def of(self, run: RunRow) -> ProgramFacts:

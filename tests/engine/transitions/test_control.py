@@ -254,7 +254,19 @@ def test_changed_sources_are_settled_before_a_run_goes_on_by_itself(scene: Stage
     assert isinstance(scene.ask(accepting(other, "f" * 64)), Applied)
     assert scene.types()[-1] == "run.source_accepted"
     assert scene.row(QUEUE, ONE).eligible
-    assert isinstance(scene.ask(ResumeRun(run_id=ONE, definition=other.digest)), Adopted)
+    assert isinstance(scene.ask(ResumeRun(run_id=ONE, definition=other.digest, sources="f" * 64)), Adopted)
+
+
+def test_a_program_without_files_is_not_one_that_has_them(scene: Stage) -> None:
+    """A definition was looked at: sources that there are none of are not those of the run."""
+    changed(scene)
+    assert isinstance(scene.ask(accepting(FLOW, "f" * 64)), Applied)
+    scene.claim()
+    scene.host(RecordExit(run_id=ONE, worker=scene.last.worker, outcome="crashed"))
+    result = scene.ask(ResumeRun(run_id=ONE, definition=FLOW.digest))
+    assert isinstance(result, RecoveryRequired)
+    assert (result.reason, result.evidence["new_sources"]) == ("source_changed", None)
+    assert isinstance(scene.ask(ResumeRun(run_id=ONE, sources="f" * 64)), Applied)
 
 
 def test_no_other_sources_are_put_under_a_worker(scene: Stage) -> None:
