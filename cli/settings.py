@@ -219,6 +219,21 @@ def load_settings(project: Path, *, environment: Mapping[str, str] | None = None
     return Settings(values=values)
 
 
+def redact_after_of(project: Path | None) -> float | None:
+    """How many seconds after its end a run of a project loses its private values; ``None`` for never.
+
+    Args:
+        project: The project's folder: its own settings decide, else the user's.
+
+    What cannot be read erases nothing.
+    """
+    try:
+        age = load_settings(project or user_file().parent).get("redact_after").value
+    except Refused:
+        return None
+    return age if isinstance(age, float) else None
+
+
 def read_file(path: Path, table: str) -> dict[str, Setting]:
     """Read the settings in one file; none where it does not exist.
 

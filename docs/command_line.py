@@ -70,8 +70,11 @@ claude = "cmd:claude -p --output-format json"
 
 `RUNWRIGHT_HOME` names the state directory and wins over `store`. `RUNWRIGHT_PROJECT` names the project folder.
 `NO_COLOR` switches colours off. Where it is set, `capacity` also bounds what a command drives itself (`run --inline`,
-or `resume` without a host); else that is up to 256 runs at once. An `idle_exit` of 0 is never. `redact_after` is read
-and checked by this version, and used by a later one.
+or `resume` without a host); else that is up to 256 runs at once. An `idle_exit` of 0 is never.
+
+`redact_after` is the age at which a host erases the private values of a run that has ended, with all its continuations
+and restarts, as `runwright log redact` does. Each run goes by the settings of its own project, else by yours. A host
+looks a minute after its start and then once an hour; `runwright log redact --dry-run` lists what is due.
 """
 
 

@@ -120,6 +120,12 @@ def open_scrubs(reader: LogReader) -> tuple[OpenScrub, ...]:
     return tuple(found.values())
 
 
+def redacted(reader: LogReader) -> frozenset[str]:
+    """Name the roots whose trees were redacted; reads the index of erasures, not the log."""
+    recorded = select(events.c.data).where(is_erasure, events.c.type == LogRedacted.type)
+    return frozenset(str(_field(data, "run")) for (data,) in reader.rows(recorded))
+
+
 def try_scrub(
     log: EventLog, *, by: str, actor: str, before: Callable[[OpenScrub], None] | None = None
 ) -> tuple[OpenScrub, ...]:

@@ -12,6 +12,7 @@ from runwright.cli.command import Family, intent, takes_store
 from runwright.cli.failures import UNAVAILABLE, Failure, Refused
 from runwright.cli.hosting import host_if_any, host_lives, start_if_none
 from runwright.cli.invocation import Invocation, user_folder
+from runwright.cli.settings import redact_after_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +66,7 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None, old_host_
         agents=_agents_of,
         unsafe_filesystem=call.flags.unsafe_filesystem,
         old_host_gone=old_host_gone,
+        redact_after=redact_after_of,
     )
     try:
         run_host(call.home, settings, ready=lambda: call.out.say("The host serves. Ctrl-C stops it."))

@@ -2,9 +2,11 @@
 
 import json
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rich_click as click
 from attrs import frozen
@@ -13,8 +15,15 @@ from runwright.cli.command import Family, intent, takes_store
 from runwright.cli.failures import ENDED_BADLY, OK, Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading, reading_events
+from runwright.cli.pages import print_list
 from runwright.cli.rendering.counting import counted
 from runwright.cli.rendering.text import plural
+from runwright.cli.settings import redact_after_of
+
+if TYPE_CHECKING:
+    from runwright.cli.changes import Erased
+    from runwright.engine.embedded.redacting import Redaction
+    from runwright.engine.reading.reader import Reader
 
 
 @click.group("log", cls=Family)
@@ -119,35 +128,80 @@ def export(call: Invocation, run: str | None, form: str, with_values: bool, targ
         call.out.data(head)
 
 
-@intent("redact", example="runwright log redact 7k2m3x --reason 'asked for by the customer'")
-@click.argument("run")
+@intent(
+    "redact", example="runwright log redact 7k2m3x --reason 'asked for by the customer'\nrunwright log redact --dry-run"
+)
+@click.argument("run", required=False)
+@click.option("--older-than", "age", metavar="T", help="Without RUN: what ended longer ago, whatever the settings say.")
 @click.option("--reason", metavar="TEXT", help="Why; it stays in the log. Needed but for --dry-run.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
 @takes_store
-def redact(call: Invocation, run: str, reason: str | None, dry_run: bool) -> None:
-    """Erase the private values of an ended run, with all its continuations and restarts; its facts stay."""
-    from runwright.cli.changes import Erased
+def redact(call: Invocation, run: str | None, age: str | None, reason: str | None, dry_run: bool) -> None:
+    """Erase the private values of an ended run, with all its continuations and restarts; its facts stay.
+
+    Without RUN it does what a host does by itself: it erases those of every such tree that is older than the setting
+    `redact_after` of its project. A tree stays whole where a run of it lives, an effect of it is ambiguous, or its
+    session is still to be told something.
+    """
     from runwright.cli.changing import changing
-    from runwright.cli.references import find_run
-    from runwright.engine.embedded.redacting import plan_redaction
 
     words = (reason or "").strip()
+    if run is not None and age is not None:
+        raise Refused.usage("RUN and --older-than exclude each other.", "Give one of them.")
     if not words and not dry_run:
         raise Refused.usage("--reason is missing, or empty.", "Say why; it stays in the log.")
     with reading(call) as store:
-        run_id = find_run(call, store, run)
-        plan = plan_redaction(store, run_id)
-        done = Erased(root=plan.root, runs=tuple(plan.runs), events=plan.events, pending=plan.pending)
-    if not dry_run:
+        position = store.head().position
+        named = None if run is None else _named(call, store, run)
+        done = _aged(store, age) if named is None else [named[1]]
+    if not dry_run and done:
         with changing(call) as changes:
-            done = changes.redact(run_id, reason=words)
-    if call.out.for_machines:
-        facts = {"run_id": run_id, "root": done.root, "runs": list(done.runs), "events": done.events}
-        call.out.document({**facts, "pending": done.pending, "dry_run": dry_run})
-        return
-    would = "Would erase" if dry_run else "Erased"
-    call.out.say(f"{would} the private values of {plural(done.events, 'event')} in {plural(len(done.runs), 'run')}.")
-    if done.pending:
+            done = [changes.redact(each.root if named is None else named[0], reason=words) for each in done]
+    if not call.out.for_machines:
+        _say_erased(call, done, listed=run is None, dry_run=dry_run)
+    elif named is not None:
+        call.out.document({"run_id": named[0], **_facts(done[0]), "dry_run": dry_run})
+    else:
+        print_list(call.out, [{**_facts(each), "dry_run": dry_run} for each in done], position=position)
+
+
+def _named(call: Invocation, store: "Reader", run: str) -> "tuple[str, Erased]":
+    """The run that somebody named, and what redacting its tree would erase."""
+    from runwright.cli.references import find_run
+    from runwright.engine.embedded.redacting import plan_redaction
+
+    run_id = find_run(call, store, run)
+    return run_id, _planned(plan_redaction(store, run_id))
+
+
+def _aged(store: "Reader", age: str | None) -> "list[Erased]":
+    """What has grown old: by the settings of each project, or as somebody says."""
+    from runwright.cli.durations import parse_duration
+    from runwright.engine.embedded.redacting import plan_aged
+
+    seconds = None if age is None else parse_duration(age, "--older-than")
+    ages = redact_after_of if seconds is None else lambda _: seconds
+    return [_planned(each) for each in plan_aged(store.log, ages, time.time_ns() // 1000)]
+
+
+def _planned(plan: "Redaction") -> "Erased":
+    from runwright.cli.changes import Erased
+
+    return Erased(root=plan.root, runs=tuple(plan.runs), events=plan.events, pending=plan.pending)
+
+
+def _facts(done: "Erased") -> dict[str, object]:
+    return {"root": done.root, "runs": list(done.runs), "events": done.events, "pending": done.pending}
+
+
+def _say_erased(call: Invocation, done: "Sequence[Erased]", *, listed: bool, dry_run: bool) -> None:
+    if listed:
+        for each in done:
+            call.out.say(f"  {each.root}  {plural(len(each.runs), 'run')}, {plural(each.events, 'event')}")
+    would, what = "Would erase" if dry_run else "Erased", plural(sum(each.events for each in done), "event")
+    runs = plural(sum(len(each.runs) for each in done), "run")
+    call.out.say(f"{would} the private values of {what} in {runs}.")
+    if any(each.pending for each in done):
         call.out.say("Their bytes go once no reader is in the way: pending.")
 
 

@@ -12,7 +12,7 @@ from runwright import __version__
 from runwright.engine.clock import Clock, SystemClock
 from runwright.engine.embedded.housekeeping import Housekeeping
 from runwright.engine.embedded.recovery import recover
-from runwright.engine.embedded.redacting import scrub
+from runwright.engine.embedded.redacting import Ages, redact_aged, scrub
 from runwright.engine.embedded.renewal import LeaseRenewal
 from runwright.engine.identity import new_id
 from runwright.engine.processes import own_identity
@@ -49,7 +49,15 @@ class Holder:
         unrecovered: Runs whose last worker's end could not be recorded; they show as they were.
     """
 
-    def __init__(self, log: EventLog, *, clock: Clock, random: Callable[[int], bytes], receipts_key: bytes) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        *,
+        clock: Clock,
+        random: Callable[[int], bytes],
+        receipts_key: bytes,
+        redact_after: Ages | None = None,
+    ) -> None:
         self.log = log
         self.home = log.home
         self.clock = clock
@@ -60,7 +68,9 @@ class Holder:
         self.reader = Reader(log)
         self.renewal = LeaseRenewal(self.transitions.renew)
         self.unrecovered: frozenset[str] = frozenset()
-        self._housekeeping = Housekeeping(log, self._scrub)
+        self._redact_after = redact_after
+        sweep = None if redact_after is None else self._sweep
+        self._housekeeping = Housekeeping(log, self._scrub, sweep, clock=clock.monotonic)
         self._closing = threading.Lock()
         self._closed = False
         self._old_host_gone = False
@@ -76,6 +86,7 @@ class Holder:
         random: Callable[[int], bytes] = os.urandom,
         unsafe_filesystem: bool = False,
         old_host_gone: bool = False,
+        redact_after: Ages | None = None,
     ) -> "Holder":
         """Take the store, begin an epoch, and put away what the last holder left.
 
@@ -86,6 +97,7 @@ class Holder:
             random: Answers that many random bytes.
             unsafe_filesystem: Whether to open it on a network file system, too.
             old_host_gone: Whether somebody vouches for it that nothing of an earlier holder lives in another container.
+            redact_after: How old the runs of each project become before their private values are erased.
 
         Raises:
             StoreInUse: Another process holds it; and the other errors of `EventLog.open`.
@@ -100,15 +112,22 @@ class Holder:
             wait_lock=wait_lock,
             unsafe_filesystem=unsafe_filesystem,
         )
-        return cls.over(log, clock=clock, random=random, old_host_gone=old_host_gone)
+        return cls.over(log, clock=clock, random=random, old_host_gone=old_host_gone, redact_after=redact_after)
 
     @classmethod
     def over(
-        cls, log: EventLog, *, clock: Clock, random: Callable[[int], bytes], old_host_gone: bool = False
+        cls,
+        log: EventLog,
+        *,
+        clock: Clock,
+        random: Callable[[int], bytes],
+        old_host_gone: bool = False,
+        redact_after: Ages | None = None,
     ) -> "Holder":
         """Begin an epoch over a log that is open, as `open` does; where that fails, the log is closed."""
         try:
-            holder = cls(log, clock=clock, random=random, receipts_key=_receipts_key(log.home))
+            key = _receipts_key(log.home)
+            holder = cls(log, clock=clock, random=random, receipts_key=key, redact_after=redact_after)
             holder._old_host_gone = old_host_gone
             holder._begin()
         except BaseException:
@@ -171,6 +190,11 @@ class Holder:
 
     def _recover(self) -> None:
         self.unrecovered = recover(self.log, self.transitions, self.epoch, old_host_gone=self._old_host_gone)
+
+    def _sweep(self, stopped: Callable[[], bool]) -> None:
+        assert self._redact_after is not None
+        by, now = f"host:{self.epoch}", self.clock.now()
+        redact_aged(self.log, self._redact_after, now, by=by, actor=by, stopped=stopped)
 
     def _scrub(self) -> int:
         return len(scrub(self.log, by=self.epoch, actor=f"host:{self.epoch}"))

@@ -1,7 +1,8 @@
-"""What a holder does in the background, when the runs have had their start: views, and scrubs after erasures."""
+"""What a holder does in the background, when the runs have had their start: views, erasures by age, and scrubs."""
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,10 @@ AGAIN = 60.0
 #: Seconds between an erasure and the look that removes its bytes: several of them share it.
 SOON = 1.0
 
+#: Seconds before what has grown old is looked for, and between two such looks. A clock that is wrong when a machine
+#: starts is usually put right by then.
+FIRST, EVERY = 60.0, 3600.0
+
 
 class Housekeeping:
     """One thread that begins late, and then sleeps until something was erased.
@@ -29,11 +34,23 @@ class Housekeeping:
     Args:
         log: The log, held by this process.
         scrub: Removes the bytes of what was erased; answers how many erasures stay open.
+        sweep: Erases what has grown old, until what it is handed says that it has to stop; ``None`` where nothing does.
+        clock: Seconds that only go forward.
     """
 
-    def __init__(self, log: EventLog, scrub: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        scrub: Callable[[], int],
+        sweep: Callable[[Callable[[], bool]], object] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._log = log
         self._scrub = scrub
+        self._sweep = sweep
+        self._clock = clock
+        self._due = clock() + FIRST
         self._stopped = threading.Event()
         self._wanted = threading.Event()
         self._resting = False
@@ -82,14 +99,24 @@ class Housekeeping:
             self._wanted.clear()
             done = self._look()
             self._resting = done
-            self._wanted.wait(None if done else AGAIN)
+            self._wanted.wait(self._patience(done))
             self._resting = False
             self._stopped.wait(SOON)
 
     def _look(self) -> bool:
-        """Remove the bytes of what was erased; answers whether nothing is left."""
+        """Erase what has grown old, and remove the bytes of what was erased; answers whether nothing is left."""
         try:
+            if self._sweep is not None and self._clock() >= self._due:
+                self._due = self._clock() + EVERY
+                self._sweep(self._stopped.is_set)
             return not self._scrub()
         except StoreError as error:
-            _log.warning("what was erased could not be removed yet: %s", error.code)
+            _log.warning("what is to be erased could not be yet: %s", error.code)
             return self._log.failed is not None
+
+    def _patience(self, done: bool) -> float | None:
+        """Seconds until the next look, unless something is erased before."""
+        waits = [] if done else [AGAIN]
+        if self._sweep is not None:
+            waits.append(max(0.0, self._due - self._clock()))
+        return min(waits, default=None)

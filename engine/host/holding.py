@@ -75,6 +75,7 @@ def _holder(home: Home, settings: HostSettings) -> Holder:
         wait_lock=settings.wait_lock,
         unsafe_filesystem=settings.unsafe_filesystem,
         old_host_gone=settings.old_host_gone,
+        redact_after=settings.redact_after,
     )
 
 

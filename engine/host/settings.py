@@ -12,6 +12,9 @@ from runwright.engine.host.limits import DRAIN_GRACE
 #: Answers the executors that the settings of a project name, each with its specification.
 SettledAgents = Callable[[Path], Mapping[str, str]]
 
+#: Answers how many seconds after its end a run of a project loses its private values; ``None`` for never.
+SettledAges = Callable[[Path | None], float | None]
+
 #: Seconds after which a host that was started for somebody's command ends, when nothing is left to do.
 IDLE_EXIT: Final = 600.0
 
@@ -44,6 +47,7 @@ class HostSettings:
         agents: Answers the executors that the settings of a project name.
         unsafe_filesystem: Whether to open the store on a network file system, too.
         old_host_gone: Whether somebody vouches for it that nothing of an earlier host lives in another container.
+        redact_after: Answers how old the runs of a project may become.
     """
 
     capacity: int = field(factory=default_capacity)
@@ -54,6 +58,7 @@ class HostSettings:
     agents: SettledAgents = _nobody
     unsafe_filesystem: bool = False
     old_host_gone: bool = False
+    redact_after: SettledAges | None = None
 
     def in_background(self) -> "HostSettings":
         """The same for a host that was started because somebody needed one."""

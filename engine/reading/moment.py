@@ -13,6 +13,7 @@ from runwright.eventstore.events.host import HostStarted
 from runwright.eventstore.log import EventLog, LogReader
 from runwright.eventstore.snapshot import Snapshot
 from runwright.projections.control.runs import RUNS, RunRow
+from runwright.projections.ended_trees import EndedTree, ended_trees
 from runwright.projections.query import Page, Query, query_table
 from runwright.projections.sql_rows import SqlRows
 from runwright.projections.views.status import standing
@@ -63,6 +64,10 @@ class Moment:
     def query(self, query: Query) -> Page:
         """A page of a projection's rows, as people are shown them."""
         return query_table(self._snapshot.connection, query)
+
+    def ended_trees(self) -> list[EndedTree]:
+        """The run trees in which no run lives any more, the oldest end first."""
+        return ended_trees(self._snapshot.connection)
 
     def event(self, position: int | None) -> RecordedEvent | None:
         """The event at a position."""

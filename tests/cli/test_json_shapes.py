@@ -78,6 +78,8 @@ def test_audit(cli: CommandLine, tmp_path: Path) -> None:
     check("store_status_imported", cli("store", "status", "--home", "other", "--json").document, tmp_path)
     check("store_adopt", cli("store", "adopt", "--home", "other", "--json").document, tmp_path)
     check("log_redact_dry", cli("log", "redact", "@last", "--reason", "r", "--dry-run", "--json").document, tmp_path)
+    by_age = ("log", "redact", "--older-than", "0s", "--dry-run", "--json")
+    check("log_redact_by_age_dry", cli(*by_age).document, tmp_path)
     check("log_redact", cli("log", "redact", "@last", "--reason", "r", "--json").document, tmp_path)
     text = Path("a.jsonl").read_text().replace('"node.started"', '"node.startet"', 1)
     Path("c.jsonl").write_text(text)

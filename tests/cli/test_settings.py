@@ -6,7 +6,7 @@ import pytest
 
 from runwright.cli.failures import Refused
 from runwright.cli.setting_edit import write_setting
-from runwright.cli.settings import KEYS, load_settings, read_toml, read_value
+from runwright.cli.settings import KEYS, load_settings, read_toml, read_value, redact_after_of
 from runwright.engine.host.settings import HostSettings
 from support.command_line import CommandLine
 
@@ -57,6 +57,22 @@ def test_every_setting_shows_what_holds(cli: CommandLine) -> None:
         assert words in said
     cli("config", "idle_exit", "90")
     assert cli("config", "idle_exit").out == "90s\n"
+
+
+def test_the_age_of_a_run_is_its_own_projects(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its settings, else the user's; what cannot be read erases nothing; a host asks for each run's project."""
+    write(tmp_path / "own" / ".runwright" / "config.toml", "redact_after = '30d'\n")
+    write(tmp_path / "broken" / ".runwright" / "config.toml", "redact_after = [\n")
+    projects = [*(tmp_path / each for each in ("own", "broken", "gone")), None]
+    assert [redact_after_of(each) for each in projects] == [30 * 86_400.0, None, None, None]
+    write(tmp_path / "config" / "runwright" / "config.toml", "redact_after = '1d'\n")
+    assert [redact_after_of(each) for each in projects] == [30 * 86_400.0, None, 86_400.0, 86_400.0]
+    run: list[HostSettings] = []
+    monkeypatch.setattr("runwright.engine.host.host.run_host", lambda _home, settings, **_: run.append(settings))
+    cli("host", "run")
+    assert [each.redact_after for each in run] == [redact_after_of]
 
 
 def test_the_home_variable_names_the_store(tmp_path: Path) -> None:

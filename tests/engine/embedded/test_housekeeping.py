@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from runwright import AsyncEngine, Context, JsonObject, Workflow
+from runwright import AsyncEngine, Context, JsonObject, Surroundings, Workflow
 from runwright.engine.embedded import housekeeping
+from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.redacting import redact_tree
 from runwright.engine.reading.reader import Reader
-from runwright.eventstore.events.log import LogScrubbed
+from runwright.eventstore.events.log import LogRedacted, LogScrubbed
 from support.engine_session import attached
 from support.engines import until
 from support.sound import check_sound
@@ -20,7 +21,7 @@ CANARY = "c4n4ry-of-an-input"
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at once, and again after a moment."""
-    for name in ("DELAY", "SOON", "AGAIN"):
+    for name in ("DELAY", "SOON", "AGAIN", "FIRST"):
         monkeypatch.setattr(housekeeping, name, 0.05)
 
 
@@ -79,4 +80,32 @@ async def test_a_reader_in_the_way_is_waited_for(tmp_path: Path) -> None:
             assert not engine._holder.settled
         await scrubbed(engine, 1)
         assert holding(home) == []
+    check_sound(home)
+
+
+async def test_what_has_grown_old_loses_its_values_by_itself(tmp_path: Path) -> None:
+    """`redact_after`: each project's own age decides, and what is younger, or of no project with one, stays."""
+    home, old, young, silent = (tmp_path / name for name in ("home", "old", "young", "silent"))
+    async with AsyncEngine.open(home) as engine:
+        runs = {}
+        for project in (old, young, silent):
+            (project / ".runwright").mkdir(parents=True)
+            run_id = await engine.start(
+                echo(), {"text": CANARY}, surroundings=Surroundings(cwd=project, project=project)
+            )
+            await engine.wait(run_id)
+            runs[project] = run_id
+        assert [(await engine.query("runs", where=[f"run_id={runs[old]}"])).items[0]["project"]] == [str(old)]
+    holder = Holder.open(home, redact_after={old: 0.0, young: 3600.0, silent: None, None: None}.get)
+    try:
+        redacted: list[str] = []
+        news = holder.log.subscribe(holder.log.head().position)
+        while (recorded := news.next(timeout=60)) is not None and recorded.type != LogScrubbed.type:
+            if isinstance(recorded.event, LogRedacted):
+                redacted.append(recorded.event.run)
+        assert redacted == [runs[old]]
+    finally:
+        holder.close()
+    with Reader.open(home) as reader:
+        assert [reader.output(runs[each]) for each in (young, silent)] == [{"text": CANARY}] * 2
     check_sound(home)
