@@ -5,8 +5,10 @@ import inspect
 import math
 import os
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Literal, NoReturn
 
@@ -22,6 +24,8 @@ _crew = Crew()
 #: Functions that outlived their limit, by run. A thread belongs to the process and cannot be stopped, so no engine
 #: in it may forget one: the run does not go on here until the function returned.
 _outlived: dict[str, set[Future[None]]] = {}
+#: When coroutine functions have to have let go of their loops at the latest, on the monotonic clock.
+_let_go: dict[object, float] = {}
 _lock = threading.Lock()
 
 
@@ -182,6 +186,12 @@ class _ThreadCall:
             self.done.set_result(None)
 
 
+def is_held() -> bool:
+    """Whether a coroutine function holds its loop beyond its limit: nothing that runs there can end it."""
+    now = time.monotonic()
+    return any(each < now for each in list(_let_go.values()))
+
+
 def outlived(run_id: str) -> bool:
     """Whether a function of the run is still running although its attempt ended."""
     return run_id in _outlived
@@ -201,12 +211,13 @@ async def _on_loop(run_id: str, limit: float | None, function: Callable[..., obj
     loop = asyncio.get_running_loop()
     ends = math.inf if limit is None else loop.time() + limit
     task = task_of(Owner(loop), Steps(_contained(loop, function, *args)))
-    try:
-        await asyncio.wait({task}, timeout=limit)
-        in_time = task.done()
-    finally:
-        if not task.done():
-            await _end(run_id, task)
+    with _letting_go(limit):
+        try:
+            await asyncio.wait({task}, timeout=limit)
+            in_time = task.done()
+        finally:
+            if not task.done():
+                await _end(run_id, task)
     if not in_time:
         raise OutOfTime
     if task.cancelled():
@@ -218,6 +229,17 @@ async def _on_loop(run_id: str, limit: float | None, function: Callable[..., obj
     if ended_at > ends:  # one that holds up the loop also holds up the clock
         raise OutOfTime
     return value
+
+
+@contextmanager
+def _letting_go(limit: float | None) -> Iterator[None]:
+    """Have it known until when the block has to be over, with the time that a cancelled coroutine gets."""
+    key = object()
+    _let_go[key] = math.inf if limit is None else time.monotonic() + limit + 2 * GRACE
+    try:
+        yield
+    finally:
+        _let_go.pop(key, None)  # gone already in a forked process
 
 
 def _raise(error: BaseException) -> NoReturn:
@@ -277,6 +299,7 @@ def _forget_threads() -> None:
     global _crew, _lock
     _crew, _lock = Crew(), threading.Lock()
     _outlived.clear()
+    _let_go.clear()
 
 
 os.register_at_fork(after_in_child=_forget_threads)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import signal
 from collections.abc import Callable
 from typing import Final
 
@@ -142,4 +143,6 @@ class Endings:
 def _cause(status: int | None) -> str | None:
     if status is None:
         return None
+    if status == -signal.SIGKILL:
+        return "signal 9, as when the system runs out of memory"
     return f"signal {-status}" if status < 0 else f"exit code {status}"

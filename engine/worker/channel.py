@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, Final, NoReturn
 
 from runwright.engine import process_table
 from runwright.engine.commands.worker import Authority, WorkerTransition
+from runwright.engine.execution.calling import is_held
 from runwright.engine.results import Adopted, Applied, Result
-from runwright.engine.wire.errors import WireError
 from runwright.engine.wire.frames import FrameReader
 from runwright.engine.wire.parts import Assembler, frames_of
 from runwright.engine.worker.envelope import Launch
@@ -120,7 +121,10 @@ class Channel:
 
     def _renew(self, pause: float) -> None:
         while not self._over.wait(pause):
-            self._send(Renew(**self._head()))
+            if is_held():
+                continue  # a run that nothing here can carry on is given up with its lease
+            with suppress(MemoryError):  # a lease lasts for three renewals: the next one may find some
+                self._send(Renew(**self._head()))
 
     def _read(self) -> None:
         reader, assembler = FrameReader(), Assembler(MAX_FROM_HOST)
@@ -130,8 +134,10 @@ class Channel:
                     message = assembler.take(frame)
                     if message is not None:
                         self._take(FROM_HOST.read(message))
-        except (OSError, WireError):
-            pass  # a host that is gone, and one that cannot be understood, are the same: nobody to work for
+        except Exception:  # noqa: BLE001, S110
+            # A host that is gone, one that cannot be understood, and one that cannot be heard because memory is full
+            # are the same: nobody to work for.
+            pass
         self._end()
 
     def _end(self) -> None:
@@ -161,13 +167,15 @@ class Channel:
 def end_everything() -> NoReturn:
     """End what this process started, and then itself, at once: nobody is left who could settle what it does."""
     own, until = os.getpid(), time.monotonic() + _LAST_GRACE
-    while time.monotonic() < until:
-        table = [each for each in process_table.every() if each.pid != own and not each.ended]
-        mine = {each.pid: each for each in process_table.below([own], table)}
-        mine |= {each.pid: each for each in table if each.session == own}
-        if not mine:
-            break
-        for each in mine.values():
-            process_table.send(each, signal.SIGKILL)
-        time.sleep(_PAUSE)
-    os._exit(1)
+    try:
+        while time.monotonic() < until:
+            table = [each for each in process_table.every() if each.pid != own and not each.ended]
+            mine = {each.pid: each for each in process_table.below([own], table)}
+            mine |= {each.pid: each for each in table if each.session == own}
+            if not mine:
+                break
+            for each in mine.values():
+                process_table.send(each, signal.SIGKILL)
+            time.sleep(_PAUSE)
+    finally:
+        os._exit(1)  # also where memory is full; whoever started this process ends what is left

@@ -6,6 +6,8 @@ import select
 import signal
 import socket
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import Final, NoReturn
 
 from runwright.engine.worker.marking import keep_orphans
@@ -14,6 +16,10 @@ from runwright.engine.worker.marking import keep_orphans
 LEADS: Final = b"!"
 #: What comes with the channel.
 HANDED: Final = b">"
+#: By how much rather than its host a child, with all that it starts, is ended when the system runs out of memory, in
+#: thousandths of that memory (Linux).
+_RATHER: Final = 100
+_OOM_SCORE: Final = Path("/proc/self/oom_score_adj")
 
 
 def become_child(handover: socket.socket) -> NoReturn:
@@ -44,6 +50,8 @@ def _leave_parent(handover: int) -> None:
     if os.getsid(0) != os.getpid():
         os.setsid()
     keep_orphans()
+    with suppress(OSError, ValueError):  # where the system has no such thing
+        _OOM_SCORE.write_text(str(min(1000, int(_OOM_SCORE.read_text()) + _RATHER)))
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)

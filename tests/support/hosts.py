@@ -26,17 +26,22 @@ PATIENCE = 60.0
 _MAIN = """
 import json, sys
 from pathlib import Path
+from runwright.engine.host import resolver
 from runwright.engine.host.host import run_host
 from runwright.engine.host.settings import HostSettings
 from runwright.engine.transitions.leases import Leases
 settings = json.loads(sys.argv[2])
 Leases.__init__.__kwdefaults__["seconds"] = settings.pop("lease", 30.0)
+resolver.RESOLVE = settings.pop("resolve", resolver.RESOLVE)
 run_host(Path(sys.argv[1]), HostSettings(**settings))
 """
 
 
 def command(home: Path, **settings: object) -> Sequence[str]:
-    """What starts a host with these settings; ``lease`` is how long one lasts there."""
+    """What starts a host with these settings.
+
+    Beside them: ``lease`` is how long one lasts there, ``resolve`` how long a question about code may take.
+    """
     return [sys.executable, "-c", _MAIN, str(home), json.dumps(settings)]
 
 
