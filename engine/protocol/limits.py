@@ -7,7 +7,7 @@ from runwright.eventstore.values import Json
 
 PROTOCOL: Final = "runwright.client.v1"
 
-#: Bytes of a value that stands in an answer itself; a larger one is read in parts by `content.read`.
+#: Bytes, as JSON, of a value that stands in an answer itself; a larger one is read in parts by `content.read`.
 INLINE: Final = 16 * 1024
 #: Bytes of a part of a value, before they are written as base64.
 PART: Final = 512 * 1024

@@ -1,6 +1,8 @@
-"""A relay between a client and a host: it forwards frames, and drops what it is told to."""
+"""A relay between a client and a host: it forwards frames, measures them, and drops what it is told to."""
 
 import asyncio
+import json
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,35 +19,52 @@ class Relay:
         host: Where the host listens.
         lose: How many replies are swallowed from now on; each ends its connection.
         lost: How many were.
+        connections: How many clients came, or came again.
+        frames: The bytes of each frame of the host's, by the operation that it belongs to.
     """
 
     path: Path
     host: Path
     lose: int = 0
     lost: int = 0
+    connections: int = 0
+    frames: dict[str, list[int]] = field(factory=lambda: defaultdict(list))
+    _asked: dict[str, str] = field(factory=dict, init=False)
     _server: asyncio.Server | None = field(default=None, init=False)
+    _open: set[asyncio.Task[None]] = field(factory=set, init=False)
 
     async def open(self) -> None:
         """Listen."""
         self._server = await asyncio.start_unix_server(self._accept, path=str(self.path), limit=2**21)
 
     async def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and end what is open."""
         assert self._server is not None
         self._server.close()
         self.path.unlink(missing_ok=True)
+        for each in self._open:
+            each.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far, onward = await asyncio.open_unix_connection(str(self.host), limit=2**21)
-        await asyncio.wait(
-            {
-                asyncio.create_task(self._forward(reader, onward, self._keep)),
-                asyncio.create_task(self._forward(far, writer, self._drop)),
-            },
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        for each in (writer, onward):
-            each.close()
+        ways = {
+            asyncio.create_task(self._forward(reader, onward, self._keep)),
+            asyncio.create_task(self._forward(far, writer, self._drop)),
+        }
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in ways:
+                each.cancel()
+            for end in (writer, onward):
+                end.close()
 
     async def _forward(
         self, source: asyncio.StreamReader, target: asyncio.StreamWriter, loses: Callable[[bytes], Awaitable[bool]]
@@ -58,10 +77,15 @@ class Relay:
                 await target.drain()
 
     async def _keep(self, line: bytes) -> bool:
+        frame = json.loads(line)
+        if frame["type"] == "call":
+            self._asked[frame["call_id"]] = frame["operation"]
         return False
 
     async def _drop(self, line: bytes) -> bool:
-        if self.lose and b'"type":"reply"' in line:
+        frame = json.loads(line)
+        self.frames[self._asked.get(frame.get("call_id"), "hello")].append(len(line))
+        if self.lose and frame["type"] == "reply":
             self.lose -= 1
             self.lost += 1
             return True

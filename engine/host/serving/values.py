@@ -35,12 +35,12 @@ def value_of(position: int | None, field: str, content: Content | None, *, room:
         position: The position of its event.
         field: The field of the event.
         content: The value; ``None`` where there is none, or it was erased.
-        room: The most bytes of one that stands in the answer itself.
+        room: The most bytes of one that stands in the answer itself, as JSON: a text may take six times its own there.
     """
     if position is None or content is None:
         return None
     raw = bytes_of(content)
-    inline = len(raw) <= room
+    inline = len(raw) <= room and len(encode(content.value).encode()) <= room
     value = Value(
         position=position,
         field=field,
