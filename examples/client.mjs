@@ -156,18 +156,18 @@ class Client {
 
   /** A run's views, one after another, until it has ended; they go on where they were after a lost connection. */
   async follow(run, seen) {
-    for (let after = 0; ; ) {
+    for (let after = 0, view = null; ; ) {
       const ended = await new Promise((done, failed) => {
         const heard = (event) => {
-          if (event === null) return done(null);
+          if (event === null) return done(false);
+          if (event.kind === "end" && event.payload.code === "finished") return done(true);
           if (event.kind === "end") return failed(new Refused(event.payload));
           after = event.position;
-          seen(event.payload);
-          if (event.payload.status.finished_at !== null) done(event.payload);
+          seen((view = event.payload));
         };
         this.ask("view.subscribe", { run, payload: { after }, heard }).catch(failed);
       });
-      if (ended !== null) return ended.status;
+      if (ended) return view.status;
     }
   }
 

@@ -154,7 +154,7 @@ class Client:
         return Subscription(self, following.Events(run_id, after=after, types=types, values=values))
 
     def view_subscribe(self, run_id: str | None = None, *, after: int = 0) -> "Subscription[Document]":
-        """A run's view (`RunViewed`), or all live runs (`LiveRuns`), now and whenever they change."""
+        """A run's view (`RunViewed`) until it ends, or all live runs (`LiveRuns`), now and whenever they change."""
         return Subscription(self, following.View(run_id, after=after))
 
     def session_subscribe(self, session: str, epoch: str | None = None) -> "Subscription[Document]":

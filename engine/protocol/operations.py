@@ -206,7 +206,7 @@ _ALL: Final = (
     ),
     Operation(
         name="view.subscribe",
-        does="The view of a run, a session or all live runs, now and whenever it changes.",
+        does="The view of a run until it has ended, or of a session or all live runs, now and whenever it changes.",
         payload=payloads.ViewSubscribe,
         answer=payloads.Nothing,
         run=Needs.MAY,

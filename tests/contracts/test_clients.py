@@ -166,7 +166,8 @@ async def test_steering(kind: str, tmp_path: Path) -> None:
             if view["status"]["status"] == "paused":
                 break
         assert isinstance(await client.run_resume(run_id), Applied)
-        await ended(client, run_id)
+        last = [view["status"]["status"] async for view in client.view_subscribe(run_id)][-1]
+        assert last == "completed"  # and nothing had to say that this was the last
         restarted = await client.run_restart(run_id)
         assert restarted.value != run_id
         await ended(client, restarted.value)

@@ -143,7 +143,7 @@ class Dispatcher:
             return await self._sessions.view(payload.session, payload.epoch)
         if asked.call.run_id is None:
             raise MessageInvalid("$.run_id", "or the payload's session has to be there")
-        view, _ = await self._lanes.run(Lane.LONG, self._looks.document, asked.run_id)
+        view = (await self._lanes.run(Lane.LONG, self._looks.document, asked.run_id)).view
         assert view is not None, "asked for from the beginning"
         return view
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from runwright.engine.authoring.conversion import NotConvertible
 from runwright.engine.errors import ConflictError
@@ -19,6 +19,7 @@ from runwright.engine.results import Conflict
 from runwright.eventstore.events.definition import DefinitionRecorded
 from runwright.eventstore.log import LogReader
 from runwright.eventstore.values import Json, JsonObject
+from runwright.projections.control.runs import RUNS
 from runwright.projections.views.run_view import RunView
 
 #: Bytes of a view's parts; together with the status they stay far below a frame.
@@ -44,9 +45,30 @@ class Look:
     saved: Definition | None
     lock: threading.Lock = field(factory=threading.Lock)
 
+    @property
+    def ended(self) -> bool:
+        """Whether the run has ended, as far as it has been folded."""
+        row = self.view.rows.get(RUNS, self.view.run_id)
+        return row is not None and row.finished_at is not None
+
     def catch_up(self, log: LogReader) -> None:
         """Fold what came since; with its lock held."""
         self.view.follow(log.read(f"run/{self.view.run_id}", self.view.revision + 1))
+
+
+@frozen
+class Seen:
+    """One look at a run.
+
+    Attributes:
+        view: Its view; ``None`` where there is nothing new in it.
+        position: The position of its last event.
+        ended: Whether it has ended.
+    """
+
+    view: JsonObject | None
+    position: int
+    ended: bool
 
 
 class Looks:
@@ -75,15 +97,16 @@ class Looks:
                 del self._followers[run_id]
                 self._kept.pop(run_id, None)
 
-    def document(self, run_id: str, after: int = 0) -> tuple[JsonObject | None, int]:
-        """A run's bounded view as of now, and the position of its last event; no view where that is not after one.
+    def document(self, run_id: str, after: int = 0) -> Seen:
+        """A run's bounded view as of now; none where it is not after a position.
 
         Raises:
             NotFound: There is no such run.
         """
         with self._up_to_date(run_id) as look:
             position = look.view.rows.position
-            return None if after >= position else _bounded(look, self._status(look)), position
+            view = None if after >= position else _bounded(look, self._status(look))
+            return Seen(view, position, look.ended)
 
     def page(self, run_id: str, asked: ViewPage) -> JsonObject:
         """A page of a part of a run's view.

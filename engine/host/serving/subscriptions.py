@@ -98,10 +98,13 @@ class Following:
             async with self.commits.followed():
                 while True:
                     head = self.reader.head().position
-                    view, place = await self.lanes.run(Lane.LONG, self.looks.document, run_id, after)
-                    if view is not None:
-                        await send(_event(call_id, "view", place, view))
-                        after = place
+                    seen = await self.lanes.run(Lane.LONG, self.looks.document, run_id, after)
+                    if seen.view is not None:
+                        await send(_event(call_id, "view", seen.position, seen.view))
+                        after = seen.position
+                    if seen.ended:
+                        await send(_end(call_id, FINISHED, after))
+                        return
                     await asyncio.sleep(VIEW_PAUSE)
                     await self.commits.beyond(head)
         finally:

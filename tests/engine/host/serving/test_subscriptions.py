@@ -76,6 +76,8 @@ async def test_a_view_jumps_over_what_was_overtaken(tmp_path: Path) -> None:
         positions = [each["position"] for each in frames]
         assert positions == sorted(set(positions))
         assert frames[-1]["payload"]["status"]["status"] == "completed"
+        end = await client.read()
+        assert (end["kind"], end["payload"]["code"], end["position"]) == ("end", "finished", positions[-1])
         await client.close()
 
 
@@ -101,6 +103,28 @@ async def test_a_subscription_resumes_where_it_was(tmp_path: Path) -> None:
             async for live in runs:
                 if not live["items"]:
                     break
+
+
+async def test_a_view_of_an_ended_run_comes_once_and_ends(tmp_path: Path) -> None:
+    """Nobody waits for what cannot come, whether the last view is known already or not; and others go on."""
+    workflow = loops(1)
+    async with served(tmp_path / "home", [workflow]) as host:
+        run_id = await host.engine.start(workflow, {})
+        await host.engine.wait(run_id)
+        client = await RawClient.open(host.server.path)
+        await client.call("events.subscribe", "all", payload={"after": 10**9})
+        assert (await client.reply("all"))["outcome"] == "accepted"
+        await client.call("view.subscribe", "one", run_id=run_id)
+        assert (await client.reply("one"))["outcome"] == "accepted"
+        view, end = await client.read(), await client.read()
+        assert (view["kind"], view["payload"]["status"]["status"]) == ("view", "completed")
+        assert (end["kind"], end["payload"]["code"], end["position"]) == ("end", "finished", view["position"])
+        await client.call("view.subscribe", "again", run_id=run_id, payload={"after": view["position"]})
+        assert (await client.reply("again"))["outcome"] == "accepted"
+        assert (await client.read())["kind"] == "end"
+        await client.call("host.status", "count")
+        assert (await client.reply("count"))["answer"]["subscriptions"] == 1
+        await client.close()
 
 
 async def test_a_slow_reader_of_events_loses_none_and_heaps_up_none(tmp_path: Path) -> None:
