@@ -1,24 +1,32 @@
-"""C28: a provider outage, a run that ends meanwhile, a reconnect and ordinary chat, in fifty random orders."""
+"""C28: a provider outage, a run that ends meanwhile, a reconnect and ordinary chat: at random, and in every order."""
 
+import asyncio
+import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import frozen
 
 from runwright.engine.commands.client import CancelRun, QueueRun
 from runwright.engine.commands.host import FireTimer, PresentRun, TimeOutRun
 from runwright.engine.commands.session import AttachSession, ReportSession, ReportTurn, TurnEnd
 from runwright.engine.commands.worker import AskSession, StartNode
+from runwright.engine.errors import ConflictError
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.projections.control.runs import RUNS
 from runwright.projections.control.sessions import SESSIONS
 from runwright.projections.control.turns import TURNS
+from support.conversing import asks, check_once, rows
 from support.graphs import graph, node
 from support.scripted_session import ScriptedSession, owned
+from support.serving import Served, served
+from support.socket_session import SocketSession, speaking
+from support.sound import check_sound
 from support.stage import Stage, queue_command, settled, stage
 
 FLOW = graph(node("ask", "agent"))
@@ -112,3 +120,95 @@ def chat(scene: Stage, pi: ScriptedSession, run_id: str, message: str) -> None:
     scene.host(PresentRun(run_id=run_id))
     again: QueueRun = queue_command(FLOW, f"{run_id}-again", session=pi.session)
     assert isinstance(scene.ask(again), Applied)
+
+
+# --- over the socket ----------------------------------------------------------------------------------------------
+
+#: What comes in about the third turn, in every order.
+WORDS = ("its end", "the run's end", "evidence", "reconnect")
+
+
+@frozen
+class Outage:
+    """A session over the socket whose run's third turn goes on, after two that ended in an error.
+
+    Attributes:
+        host: The host.
+        pi: The session's adapter.
+        run_id: The run.
+        message: What the third turn answers.
+    """
+
+    host: Served
+    pi: SocketSession
+    run_id: str
+    message: str
+
+    def words(self, end: str) -> Mapping[str, Callable[[], Awaitable[object]]]:
+        """What may come in, by name; the run ends as its person or its time limit has it."""
+        ends: dict[str, Callable[[], Awaitable[object]]] = {
+            "cancelled": lambda: self.host.engine.cancel(self.run_id),
+            "timed_out": lambda: asyncio.wrap_future(self.host.holder.transitions.host(TimeOutRun(run_id=self.run_id))),
+        }
+        return {
+            "its end": lambda: self.pi.end("error"),
+            "the run's end": ends[end],
+            "evidence": lambda: self.pi.report(self.message, idle=True),
+            "reconnect": lambda: self.pi.attach(rests=True),
+        }
+
+
+async def third_turn(host: Served, pi: SocketSession, workflow: Any) -> Outage:
+    """Two provider errors, each with its pause, and a third turn that goes on."""
+    run_id = await host.engine.start(workflow, {}, session=pi.session)
+    await pi.settle()
+    for _ in range(2):
+        await pi.work("error")
+        await asyncio.wrap_future(host.holder.transitions.host(FireTimer(run_id=run_id, kind="delivery")))
+    message = await pi.receive()
+    assert (await pi.begin(message["message"], run_id))["ownership"] == "active"
+    return Outage(host, pi, run_id, message["message"])
+
+
+async def come_in(told: Sequence[Callable[[], Awaitable[object]]], *, at_once: bool) -> None:
+    """Say words in an order, each after the one before or all at once; a refusal is one in our own words."""
+    if at_once:
+        answers = await asyncio.gather(*(word() for word in told), return_exceptions=True)
+    else:
+        answers = [(await asyncio.gather(word(), return_exceptions=True))[0] for word in told]
+    for answer in answers:
+        assert not isinstance(answer, BaseException) or isinstance(answer, ConflictError), answer
+        assert "sql" not in str(answer).lower()
+        assert "UNIQUE" not in str(answer)
+
+
+async def chat_on(outage: Outage, end: str) -> None:
+    """The run is over and owns nothing: its turns have ended or are lost, and what a person types is nobody's."""
+    pi, run_id = outage.pi, outage.run_id
+    assert (await outage.host.engine.status(run_id)).status == end
+    await pi.attach(rests=True)
+    turns = await rows(pi, "turns", session=pi.session)
+    assert [row["run_id"] for row in turns] == [run_id] * 3
+    assert [row["state"] for row in turns[:2]] == ["ended"] * 2
+    assert turns[2]["state"] in ("ended", "lost")
+    assert (await pi.begin(outage.message, run_id))["ownership"] == "absent"
+    await pi.settle(spoke=True)
+    assert await rows(pi, "turns", session=pi.session) == turns
+    view = await pi.view()
+    assert (view["run_id"], view["turn"], view["wake_ups"]) == (None, None, 0)
+
+
+@pytest.mark.parametrize("at_once", [False, True], ids=["in order", "at once"])
+@pytest.mark.parametrize("end", ["cancelled", "timed_out"])
+async def test_c28_in_every_order_over_the_socket(tmp_path: Path, end: str, at_once: bool) -> None:
+    """The third error, the end of the run, late evidence and a reconnect, as an adapter and a host tell each other."""
+    workflow = asks("ask")
+    async with served(tmp_path / "home", [workflow]) as host:
+        for number, order in enumerate(itertools.permutations(WORDS)):
+            async with speaking(host.home, f"s{number}") as pi:
+                outage = await third_turn(host, pi, workflow)
+                words = outage.words(end)
+                await come_in([words[each] for each in order], at_once=at_once)
+                await chat_on(outage, end)
+        await check_once(host)
+    check_sound(tmp_path / "home")

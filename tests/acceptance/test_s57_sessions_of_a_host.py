@@ -1,9 +1,9 @@
-"""S57, S61, C28, C31, C33 over the socket of a host process: turns and messages outlive hosts and adapters."""
+"""S57, S61, C31, C33 over the socket of a host process: turns and messages outlive hosts and adapters."""
 
 import asyncio
-import random
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -127,33 +127,6 @@ async def test_s61_sent_vanished_come_back(tmp_path: Path, arrived: bool) -> Non
             assert (await rows(pi.client, "messages", message=message))[0]["deliveries"] == (1 if arrived else 2)
 
 
-async def test_c28_a_dead_run_owns_no_later_chat(tmp_path: Path) -> None:
-    """C28: a turn that ends in an error races with the end of its run, in any order; later chat is nobody's."""
-    async with world(tmp_path) as host:
-        for seed in range(6):
-            chance = random.Random(seed)
-            async with speaking(host.home, f"s{seed}") as pi, await AsyncClient.connect(host.home) as person:
-                run_id = await start(host, pi, "asks")
-                message = await pi.receive()
-                assert (await pi.begin(message["message"], run_id))["ownership"] == "active"
-                racing = [pi.end("error"), person.run_cancel(run_id), pi.report(message["message"], idle=True)]
-                chance.shuffle(racing)
-                results = await asyncio.gather(*racing, return_exceptions=True)
-                for each in results:
-                    assert not isinstance(each, Exception) or isinstance(each, ConflictError), each
-                    assert "sql" not in str(each).lower()
-                assert (await person.run_status(run_id))["status"] == "cancelled"
-                assert {row["state"] for row in await rows(person, "turns", run_id=run_id)} <= {"ended", "lost"}
-                turns = len(await rows(person, "turns"))
-                for _ in range(3):
-                    # An ordinary turn: asked about, it is nobody's, and it leaves no trace.
-                    assert (await pi.begin(message["message"], run_id))["ownership"] == "absent"
-                    await pi.settle(spoke=True)
-                assert len(await rows(person, "turns")) == turns
-                view = await pi.view()
-                assert (view["run_id"], view["turn"]) == (None, None)
-
-
 async def test_c31_an_end_is_told_in_its_own_session_once(tmp_path: Path) -> None:
     """C31: the host dies between the end and its message; another session hears nothing, its own hears it once."""
     branch: list[str] = []
@@ -215,6 +188,75 @@ async def test_c33_a_session_is_reopened_while_its_run_lives(tmp_path: Path) -> 
             await second.end()
             await until(second.client, run_id, status="completed")
             assert await second.client.run_output(run_id) == "mine"
+
+
+@pytest.mark.parametrize("gone", ["in the store", "at its agent", "both"])
+async def test_c33_a_session_whose_record_is_gone(tmp_path: Path, gone: str) -> None:
+    """C33: no run is; who reopens the session has it as it stood, and a parked run is its own session's alone."""
+    async with world(tmp_path) as host:
+        runs, branch = await left_behind(host)
+        await asyncio.to_thread(host.kill)
+        if gone != "at its agent":
+            with closing(sqlite3.connect(host.home / "log.sqlite", isolation_level=None)) as store:
+                assert store.execute("DELETE FROM sessions").rowcount == 2
+        if gone != "in the store":
+            branch.clear()
+        await asyncio.to_thread(host.start_again)
+        async with await AsyncClient.connect(host.home) as person:
+            listed = {each["run_id"]: each["status"] for each in (await person.run_list(live=True))["items"]}
+            assert listed == {runs["s1"]: "running" if gone == "at its agent" else "waiting", runs["s2"]: "paused"}
+            missing = (await person.projection_verify())["differences"]
+            told = sorted((each["projection"], each["key"]["session"]) for each in missing)
+            assert told == ([] if gone == "at its agent" else [("sessions", "s1"), ("sessions", "s2")])
+            async with speaking(host.home, "s1", branch=branch) as pi:
+                assert (await pi.view())["run_id"] == runs["s1"]
+                await answered(pi, runs["s1"])
+            await nobody_takes_it_over(host, person, runs["s2"])
+            await person.run_resume(runs["s2"])
+            async with speaking(host.home, "s2") as pi:
+                await answered(pi, runs["s2"])
+            await person.projection_rebuild()
+
+
+async def left_behind(host: Hosted) -> tuple[dict[str, str], list[str]]:
+    """A run whose session is in its turn, and a parked one of another session; the branch of the first."""
+    runs = {}
+    async with speaking(host.home, "s1") as pi:
+        runs["s1"] = await start(host, pi, "asks")
+        message = await pi.receive()
+        await pi.begin(message["message"], runs["s1"])
+        branch = list(pi.branch)
+    async with speaking(host.home, "s2") as pi:
+        runs["s2"] = await start(host, pi, "asks")
+        await pi.handed()
+        await pi.client.run_pause(runs["s2"])
+    return runs, branch
+
+
+async def answered(pi: SocketSession, run_id: str) -> None:
+    """Whatever the session knows of it, the run's question arrives at rest, and its answer ends the run."""
+    current = (await pi.next())["current"]
+    if current is not None:
+        await pi.report(current["message"])
+    message = await pi.receive()
+    assert message["run_id"] == run_id
+    await pi.begin(message["message"], run_id)
+    request = message["content"]["value"]["requestId"]
+    await pi.client.request_submit(request, "mine", session=pi.session, epoch=pi.epoch)
+    await until(pi.client, run_id, status="completed")
+    assert await pi.client.run_output(run_id) == "mine"
+
+
+async def nobody_takes_it_over(host: Hosted, person: AsyncClient, run_id: str) -> None:
+    """A new session has no word in a parked run of another, and hears nothing of it."""
+    (request,) = (await person.request_list(run_id))["items"]
+    async with speaking(host.home, "s9") as other:
+        with pytest.raises(ConflictError) as refused:
+            await other.client.request_submit(request["request_id"], "x", session="s9", epoch=other.epoch)
+        assert refused.value.code == "protocol_rejected"
+        await other.settle()
+        assert (await other.view())["current"] is None
+    assert (await person.run_status(run_id))["status"] == "paused"
 
 
 async def rows_of(host: Hosted, projection: str) -> list[Any]:
