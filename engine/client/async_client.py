@@ -1,20 +1,20 @@
 """The client for programs with a loop: the same operations as methods to await, many under way at once."""
 
 import asyncio
-import functools
 import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast
+from typing import Any, Generic, Self, TypeVar, cast
 
-from runwright.engine.client import calls, following, session_calls
+from runwright.engine.client import following
 from runwright.engine.client.asking import Ask, Document, Steps, answered
 from runwright.engine.client.async_line import AsyncLine
 from runwright.engine.client.client import PATIENCE
 from runwright.engine.client.connect import place_of
 from runwright.engine.client.line import Lost
+from runwright.engine.client.operations import Asynchronous
 from runwright.engine.client.patience import Patience, is_passing
 from runwright.engine.client.starting import start_host
 from runwright.engine.identity import new_id
@@ -22,21 +22,10 @@ from runwright.engine.protocol.envelopes import Call, Event, Reply
 from runwright.engine.protocol.errors import HostUnavailable
 from runwright.engine.protocol.failures import error_of
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _asks(steps: Callable[P, Steps[T]]) -> "Callable[Concatenate[AsyncClient, P], Awaitable[T]]":
-    """Make a method of an operation's function."""
-
-    @functools.wraps(steps)
-    async def method(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.carry(steps(*args, **kwargs))
-
-    return method
-
-
-class AsyncClient:
+class AsyncClient(Asynchronous):
     """A connection to the host of a state directory; its methods are those of `Client`, with ``await``.
 
     Open it with ``async with await AsyncClient.connect(home) as client``.
@@ -90,49 +79,6 @@ class AsyncClient:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         await self.close()
-
-    # --- operations ---------------------------------------------------------------------------------------------
-
-    workflow_list = _asks(calls.workflow_list)
-    workflow_check = _asks(calls.workflow_check)
-    run_start = _asks(calls.run_start)
-    run_pause = _asks(calls.run_pause)
-    run_resume = _asks(calls.run_resume)
-    run_cancel = _asks(calls.run_cancel)
-    run_restart = _asks(calls.run_restart)
-    run_follow_up = _asks(calls.run_follow_up)
-    run_status = _asks(calls.run_status)
-    run_list = _asks(calls.run_list)
-    run_output = _asks(calls.run_output)
-    run_logs = _asks(calls.run_logs)
-    request_list = _asks(calls.request_list)
-    request_get = _asks(calls.request_get)
-    request_submit = _asks(session_calls.request_submit)
-    request_update = _asks(session_calls.request_update)
-    request_answer = _asks(calls.request_answer)
-    request_decide = _asks(session_calls.request_decide)
-    effect_get = _asks(calls.effect_get)
-    effect_resolve = _asks(calls.effect_resolve)
-    session_attach = _asks(session_calls.session_attach)
-    session_detach = _asks(session_calls.session_detach)
-    session_settled = _asks(session_calls.session_settled)
-    session_report = _asks(session_calls.session_report)
-    session_view = _asks(session_calls.session_view)
-    turn_begun = _asks(session_calls.turn_begun)
-    turn_ended = _asks(session_calls.turn_ended)
-    view_get = _asks(calls.view_get)
-    view_page = _asks(calls.view_page)
-    events_read = _asks(calls.events_read)
-    content_read = _asks(calls.content_read)
-    projection_list = _asks(calls.projection_list)
-    projection_query = _asks(calls.projection_query)
-    projection_verify = _asks(calls.projection_verify)
-    projection_rebuild = _asks(calls.projection_rebuild)
-    log_head = _asks(calls.log_head)
-    log_redact = _asks(calls.log_redact)
-    store_backup = _asks(calls.store_backup)
-    host_status = _asks(calls.host_status)
-    host_stop = _asks(calls.host_stop)
 
     # --- subscriptions ------------------------------------------------------------------------------------------
 
