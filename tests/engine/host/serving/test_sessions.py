@@ -18,6 +18,7 @@ from support.engines import until
 from support.raw_client import RawClient
 from support.serving import Served, served
 from support.socket_session import SocketSession, speaking
+from support.stage import TestClock
 from support.stores import appending
 
 
@@ -186,11 +187,37 @@ async def test_what_waits_for_evidence_is_shown_again(tmp_path: Path, monkeypatc
     async with served(tmp_path / "home", [workflow]) as host, speaking(host.home) as pi:
         message = f"terminal:{await ended(host, pi, workflow)}"
         await pi.handed(message)
-        for _ in range(3):
-            current = (await pi.next())["current"]
-            assert (current["message"], current["deliver"]) == (message, False)
-            await pi.report(message)
+        await missing(pi, message)
         assert await delivered(host) == [message]
+
+
+async def test_what_is_missing_after_a_minute_is_handed_out_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not a second earlier, and not a third time."""
+    monkeypatch.setattr(sessions, "EVIDENCE_PAUSE", 0.02)
+    workflow, clock = speaks(None), TestClock()
+    async with served(tmp_path / "home", [workflow], clock=clock) as host, speaking(host.home) as pi:
+        message = f"terminal:{await ended(host, pi, workflow)}"
+        for times in (1, 2):
+            await pi.handed(message)
+            clock.advance(59)
+            await missing(pi, message)
+            assert await delivered(host) == [message] * times
+            clock.advance(2)
+        for _ in range(3):
+            await pi.report(message)
+            assert (await pi.view())["current"] is None
+            clock.advance(61)
+        assert await delivered(host) == [message] * 2
+
+
+async def missing(pi: SocketSession, message: str) -> None:
+    """Look for a message whenever the host asks about it, and not find it."""
+    for _ in range(3):
+        current = (await pi.next())["current"]
+        assert (current["message"], current["deliver"]) == (message, False)
+        await pi.report(message)
 
 
 async def test_a_coordinator_whose_host_is_gone_attaches_anew(tmp_path: Path) -> None:
