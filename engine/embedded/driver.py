@@ -166,6 +166,9 @@ class Driver:
                 await self._refuse(run, driven, port)
                 return
             began, names = _began(run), wanted_by(run).pass_env
+            if (missing := self._missing(run, driven)) is not None:
+                await _end_launch(port, began, "environment_missing", missing.code, missing.message)
+                return
         if lacking is not None:
             await _end_launch(port, began, "environment_missing", "activation_failed", str(lacking))
             return
@@ -173,6 +176,15 @@ class Driver:
         with OutputLog(scratch.with_name("output.log"), secrets=secrets) as log:
             port.go_on(state)
             await execute(driven.program, state, port, agents=self._agents, clock=clock, log=log, secrets=secrets)
+
+    def _missing(self, run: RunRow, driven: Driven) -> PreflightError | None:
+        """What a run lacks here that was to begin; one that has started is told at the node that asks."""
+        try:
+            if run.started_at is None:
+                driven.check_executors(self._agents, run.session)
+        except PreflightError as error:
+            return error
+        return None
 
     def _read(self, run_id: str, scratch: Path) -> tuple[RunRow, RunState, Conflict | None]:
         with moment_of(self._holder.log) as moment:

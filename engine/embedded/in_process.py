@@ -10,7 +10,7 @@ from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.code import ProgramFacts
 from runwright.engine.embedded.driver import Driver
 from runwright.engine.embedded.holder import Holder
-from runwright.engine.embedded.launcher import Provisions
+from runwright.engine.embedded.launcher import Provisions, waited_for
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.projections.control.runs import RunRow
 
@@ -60,7 +60,8 @@ class InProcess:
         driven = self._catalog.handed(run)
         if driven is None:
             return False
-        driven.check_executors(self._kinds, run.session)
+        if not waited_for(run):
+            driven.check_executors(self._kinds, run.session)
         self._taken[run.run_id] = driven
         return True
 

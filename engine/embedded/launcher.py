@@ -27,6 +27,15 @@ class Provisions:
 NOTHING: Final = Provisions()
 
 
+def waited_for(run: RunRow) -> bool:
+    """Whether a launch that lacks something is made all the same: it fails or parks, and so says why.
+
+    A session waits for it and would be held for ever, or the chain behind an answer. What a person started keeps its
+    place until that person hands over what it lacks.
+    """
+    return run.started_at is None and (run.session is not None or run.kind == "continue")
+
+
 class Launcher(Protocol):
     """Claims runs and carries them out; it remembers which it was asked for, and with what."""
 
@@ -54,7 +63,8 @@ class Launcher(Protocol):
         """Whether an eligible run can be launched here now: it was taken, or needs nobody to ask for it.
 
         Raises:
-            PreflightError: It would be, and an executor or a variable that it needs is not here.
+            PreflightError: It would be, and an executor or a variable that it needs is not here; not where it is
+                `waited_for`.
         """
         ...
 

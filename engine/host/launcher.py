@@ -12,7 +12,7 @@ from runwright.engine.decisions.run_command import check_command
 from runwright.engine.embedded.code import ProgramFacts
 from runwright.engine.embedded.folders import make_folders
 from runwright.engine.embedded.holder import Holder
-from runwright.engine.embedded.launcher import Provisions
+from runwright.engine.embedded.launcher import Provisions, waited_for
 from runwright.engine.embedded.state import fresh_state, read_launch, read_state
 from runwright.engine.errors import NotFound, PreflightError
 from runwright.engine.execution.bridge import LoopBridge
@@ -110,27 +110,24 @@ class WorkerLauncher:
         """As `Launcher.takes`; every run is taken but those of objects that a program has handed in.
 
         Raises:
-            EnvironmentMissing: What was handed over for it in memory is not here. A launch that a session or the run
-                before it waits for is tried all the same: it fails or parks, and so says why.
+            EnvironmentMissing: What was handed over for it in memory is not here.
         """
         if run.run_id not in self._taken and run.reference.startswith(_HANDED_IN):
             return False
         try:
             self._provisioning.of(run.run_id, Needs.of_saved(run), folder_of(run.project))
         except EnvironmentMissing as error:
-            if run.started_at is not None:
-                raise
-            if run.session is None and run.kind != "continue":
-                self._miss(error)
+            if not waited_for(run):
+                self._miss(run, error)
                 raise
         self._taken.add(run.run_id)
         return True
 
-    def _miss(self, error: EnvironmentMissing) -> None:
+    def _miss(self, run: RunRow, error: EnvironmentMissing) -> None:
         """Say once that a run keeps its place until somebody hands over what it lacks: its rows do not show it."""
-        if error.run_id not in self._missed:
-            self._missed.add(error.run_id)
-            _log.warning("run %s was not launched: %s", error.run_id, error.message)
+        if run.started_at is None and run.run_id not in self._missed:
+            self._missed.add(run.run_id)
+            _log.warning("run %s was not launched: %s", run.run_id, error.message)
             self._trouble(error.code)
 
     def forget(self, run_id: str) -> None:
