@@ -124,9 +124,12 @@ def passed_variables(call: Invocation) -> dict[str, str]:
 
 
 def interpreter_of(call: Invocation, project: Path) -> str:
-    """The Python that runs a project's workflows: the setting, else the project's own environment, else this one."""
-    chosen = call.settings.text("python")
-    if chosen is not None:
-        return str(Path(chosen).expanduser()) if os.sep not in chosen else str(project / Path(chosen).expanduser())
-    own = project / ".venv" / "bin" / "python"
-    return str(own) if own.exists() else sys.executable
+    """The Python that runs a project's workflows: the setting, else the project's own environment, else this one.
+
+    Raises:
+        InterpreterUnusable: The setting names nothing that can be run.
+    """
+    from runwright.engine.sources.interpreter import choose_interpreter
+
+    setting, search = call.settings.text("python"), os.environ.get("PATH")
+    return choose_interpreter(project, setting=setting, search=search, own=sys.executable)

@@ -89,7 +89,7 @@ KEYS: Final = (
     Key(
         name="python",
         read=_text,
-        meaning="the interpreter that loads workflows",
+        meaning="the interpreter that loads workflows: a program, the folder of an environment, or a command",
         unset="the project's `.venv`, else the one that Runwright was started with",
     ),
     Key(name="pass_env", read=_names, default=tuple, meaning="names of environment variables handed on to runs"),

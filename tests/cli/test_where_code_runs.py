@@ -98,10 +98,14 @@ def test_an_environment_of_the_projects_own_runs_its_code(hosted: CommandLine) -
     hosted("config", "python", "env/bin/python")
     hosted("run", "where.py", code=5)
     assert hosted("output", "@last", "look", "--json").document["python"] == str(other)
-    hosted("config", "python", "nowhere/bin/python")
-    refused = hosted("start", "where.py", "--json", code=2).document["error"]
-    assert refused["code"] == "interpreter_unusable"
-    assert len(hosted("runs", "--json").document["items"]) == 2
+    hosted("config", "python", "./env")
+    hosted("run", "where.py", code=5)
+    assert hosted("output", "@last", "look", "--json").document["python"] == str(other), "a folder is its environment"
+    for nowhere in ("nowhere/bin/python", "no-such-command"):
+        hosted("config", "python", nowhere)
+        refused = hosted("start", "where.py", "--json", code=2).document["error"]
+        assert (refused["code"], nowhere in refused["message"]) == ("interpreter_unusable", True)
+    assert len(hosted("runs", "--json").document["items"]) == 3
 
 
 def test_named_variables_are_handed_on_and_no_others(hosted: CommandLine) -> None:
