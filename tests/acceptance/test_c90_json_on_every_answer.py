@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.command_line import CommandLine
+from support.every_command import COMMANDS, name_of
 
 FLOW = """
 from runwright import Context, Uncertain, Workflow
@@ -55,6 +56,26 @@ def test_c90_each_class_of_failure_has_its_code_and_exit(cli: CommandLine, waiti
         if error is not None:
             assert error["message"]
             assert error["hint"], "what to do next"
+
+
+def test_c90_without_a_store_every_command_says_so_in_one_document(cli: CommandLine) -> None:
+    """A store that is not there is no unknown run: a list is empty, and whatever needs a store says what to do."""
+    refused = 0
+    for line in COMMANDS:
+        name = name_of(line)
+        if name in ("run", "start", "host run", "host start", "store import"):
+            continue  # these make one
+        target = ("-o", "export.jsonl") if name == "log export" else ()
+        answer = cli.ask(*line, *target, "--jsonl" if name == "watch" else "--json")
+        assert answer.err == "", line
+        if answer.code == 0:
+            assert answer.document["items"] == [], line
+            continue
+        error = answer.document["error"]
+        assert (answer.code, error["code"], bool(error["hint"])) == (4, "store_missing", True), (line, error)
+        refused += 1
+    assert refused > 20
+    assert not cli.home.exists()
 
 
 def test_c90_a_held_and_a_busy_store_are_not_an_unknown_run(cli: CommandLine, waiting: str) -> None:
