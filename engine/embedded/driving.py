@@ -18,7 +18,7 @@ from runwright.engine.embedded.watch import Watch
 from runwright.engine.errors import PreflightError, Unsupported
 from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.reading.moment import moment_of
-from runwright.engine.tasks import own_task
+from runwright.engine.tasks import end_task, own_task
 from runwright.engine.transitions.definitions import Definitions, DefinitionUnreadable
 from runwright.eventstore.errors import StoreError
 from runwright.projections.control.queue import QUEUE, QueueRow
@@ -199,6 +199,7 @@ class Driving:
 
     async def stop(self, grace: float) -> None:
         """Take nothing more, let every run stop at its next boundary, and end those that take too long."""
+        until = asyncio.get_running_loop().time() + grace
         self._stopping = True
         self._launcher.stop()
         self._timers.close()
@@ -209,7 +210,11 @@ class Driving:
         self._scheduler.stop()
         await self._scheduler.drain(grace)
         if self._tasks:
-            await asyncio.wait(self._tasks)
+            _, late = await asyncio.wait(self._tasks, timeout=max(0.0, until - asyncio.get_running_loop().time()))
+            for task in late:
+                end_task(task)  # the check of an answer, for one: the next holder makes it anew
+            if late:
+                await asyncio.wait(late)
         self.watch.tell_all()
 
     def background(self, work: Any, name: str) -> None:

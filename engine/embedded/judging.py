@@ -156,7 +156,7 @@ class Judging:
         except Unloadable:
             return JudgeSubmission(**of, refusal=_MISSING, code="environment_missing")
         except EngineError as error:
-            return JudgeSubmission(**of, refusal=f"it could not be checked: {error.message}", code=CRASHED)
+            return JudgeSubmission(**of, refusal=f"it could not be checked: {error.message.rstrip('.')}", code=CRASHED)
         match answer:
             case AnswerFits(program=program, document=document):
                 self._driving.take(run.run_id, program)

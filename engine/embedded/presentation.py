@@ -32,6 +32,10 @@ _log = logging.getLogger("runwright.engine")
 FIRST: Final = 1.0
 MOST: Final = 3_600.0
 
+#: Functions that are asked at once: fewer than a host has places for quick questions, so that those that never return
+#: hold up nobody's start.
+AT_ONCE: Final = 3
+
 _DUE: Final = ("pending", "failed")
 
 
@@ -67,6 +71,7 @@ class Presenting:
         self._holder = holder
         self._bridge = bridge
         self._code = code
+        self._places = asyncio.Semaphore(AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._definitions = Definitions()
         self._stopped = False
@@ -181,7 +186,8 @@ class Presenting:
         if end.state is None:
             return Instructions(text=None if end.definition is None else end.definition.presentation)
         try:
-            return await self._code.present(Ended(wanted=wanted_by(end.run), state=end.state, output=end.output))
+            async with self._places:
+                return await self._code.present(Ended(wanted=wanted_by(end.run), state=end.state, output=end.output))
         except Unloadable as error:
             return NotPrepared(code="environment_missing", reason=error.message)
         except PreflightError as error:

@@ -51,6 +51,17 @@ Reply: TypeAlias = (
 )
 
 
+#: What is done to answer each.
+_DOING: Final[dict[type[Question], str]] = {
+    Load: "loading it",
+    Starting: "loading it and checking its input",
+    Checking: "checking it",
+    AnswerGiven: "loading it and checking the answer",
+    ResultGiven: "loading it and checking the result",
+    Ended: "working out its presentation",
+}
+
+
 @frozen(kw_only=True)
 class Asked:
     """One question, with the value that stands beside it."""
@@ -67,7 +78,19 @@ class Replied:
     refusal: Failure | None = None
 
 
-#: Carries a question to whoever has the code, and its answer back; raises where that cannot be done.
+class NoAnswer(Exception):
+    """Whoever was asked did not answer.
+
+    Attributes:
+        how: Completes what it was to do: "within 90 seconds".
+    """
+
+    def __init__(self, how: str) -> None:
+        super().__init__(how)
+        self.how = how
+
+
+#: Carries a question to whoever has the code, and its answer back; raises where that cannot be done, `NoAnswer` too.
 Carry = Callable[[Wanted, JsonObject], Awaitable[JsonObject]]
 
 
@@ -111,7 +134,10 @@ class RemoteCode:
 
     async def _ask(self, wanted: Wanted, question: Question, value: object = None, what: str = "") -> Reply | None:
         asked = Asked(question=question, value=_plain(value, what))
-        answer = await self._carry(wanted, write(asked))
+        try:
+            answer = await self._carry(wanted, write(asked))
+        except NoAnswer as none:
+            raise ActivationFailed(f"{_DOING[type(question)]} {none.how}") from None
         try:
             replied = read(Replied, answer)
         except RecordRefused:

@@ -5,7 +5,7 @@ import logging
 from pathlib import Path
 
 from runwright.engine.embedded.code import Wanted
-from runwright.engine.embedded.remote_code import RemoteCode
+from runwright.engine.embedded.remote_code import NoAnswer, RemoteCode
 from runwright.engine.errors import ActivationFailed
 from runwright.engine.host.limits import HEARING, MOST_RESOLVERS, QUICK, RESOLVE, RESOLVERS, TERM_GRACE
 from runwright.engine.host.places import Place, Places
@@ -41,7 +41,8 @@ class Resolvers:
 
         Raises:
             InterpreterUnusable: The interpreter that it needs cannot be used.
-            ActivationFailed: There is no answer: whoever was asked vanished, or took too long.
+            ActivationFailed: There is no process to ask.
+            NoAnswer: Whoever was asked vanished, or took too long.
         """
         place = await self._places.take()
         try:
@@ -72,7 +73,7 @@ class Resolvers:
                 await child.send(ask)
                 answer = await child.receive()
         except TimeoutError:
-            raise ActivationFailed(f"loading it within {RESOLVE:.0f} seconds") from None
+            raise NoAnswer(f"within {RESOLVE:.0f} seconds") from None
         except (OSError, WireError):
             answer = None
         match answer:
@@ -80,7 +81,7 @@ class Resolvers:
                 return answer.answer
             case Unresolved():
                 _log.warning("a question about a workflow has no answer: %s", answer.problem)
-        raise ActivationFailed("loading it in a process of its own")
+        raise NoAnswer("in a process of its own")
 
     async def _end(self, child: Child, place: Place) -> None:
         try:

@@ -1,6 +1,7 @@
 """Runs in sessions, in process: boundaries, and telling how runs ended (page 07, "Presentation")."""
 
 import asyncio
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from runwright import AsyncEngine, Context, Engine, Workflow
 from runwright.engine.embedded import instructions, presentation
 from runwright.engine.errors import ConflictError, NotFound
 from runwright.engine.results import Applied
+from support.command_processes import LIMIT
 from support.engine_session import attached
 from support.engines import until
 
@@ -159,6 +161,36 @@ async def test_a_presentation_that_fails_changes_nothing_else(
         broken[0] = False
         await presented(engine, run_id, "prepared")
         assert await messages(engine) == [f"terminal:{run_id}"]
+
+
+async def test_only_a_few_presentations_are_worked_out_at_once(tmp_path: Path) -> None:
+    """In a host they take places that starts need, too; the others wait in line and come to their turn."""
+    flow, release, under_way, most = doubling(), threading.Event(), set[str](), [0]
+
+    @flow.presentation
+    def tell(ctx: Context[Job], result: Any) -> str:
+        under_way.add(ctx.run_id)
+        most[0] = max(most[0], len(under_way))
+        release.wait(LIMIT)
+        under_way.discard(ctx.run_id)
+        return "Say it."
+
+    async with AsyncEngine.open(tmp_path / "home") as engine:
+        runs = []
+        for number in range(2 * presentation.AT_ONCE):
+            pi = await attached(engine, f"s{number}")
+            runs.append(await engine.start(flow, Job(number), session=pi.session))
+            await pi.settle()
+            await engine.wait(runs[-1])
+        await until(lambda: _are(under_way, presentation.AT_ONCE))
+        release.set()
+        for run_id in runs:
+            await presented(engine, run_id, "prepared")
+        assert most == [presentation.AT_ONCE]
+
+
+async def _are(found: set[str], count: int) -> bool:
+    return len(found) == count
 
 
 async def test_the_next_holder_builds_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
