@@ -192,9 +192,14 @@ class ClientUnit:
         return Applied(decision.value, placed.version)
 
     def _origin(self, loader: FactsLoader, session: str | None) -> Origin:
-        """How the session of a new run stands: who holds it, what it is answering, and for whom."""
+        """How the session of a new run stands: who holds it, what it is answering, and for whom.
+
+        A model that starts a run without a session does so in a turn of its own session all the same.
+        """
         if session is None:
-            return Origin()
+            own = "" if self._caller.person else self._caller.client.partition(":")[2]
+            cause = Conversation(loader, self._presence, own).cause() if own else None
+            return Origin(answering=cause, person=self._caller.person)
         holder = loader.rows.find(RESERVATIONS, session=session)
         at = Conversation(loader, self._presence, session)
         return Origin(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from runwright.engine.commands.client import CancelRun
+from runwright.engine.commands.client import Caller, CancelRun
 from runwright.engine.commands.host import FailPresentation, PresentRun
 from runwright.engine.commands.worker import FailRun
 from runwright.engine.results import Applied, Conflict
@@ -35,6 +35,19 @@ def test_a_corrected_start_fits_into_the_turn_that_the_message_causes(scene: Sta
     pi.settle()
     assert scene.claim("run-2").generation == 1
     assert scene.row(RUNS, "run-1").code == "source_changed"
+
+
+def test_a_start_without_a_session_carries_the_cause_of_its_turn_too(scene: Stage) -> None:
+    """A model in a turn that a message caused cannot step out of the count; a person's start has no cause."""
+    pi = failed_launch(scene)
+    scene.host(PresentRun(run_id="run-1"))
+    pi.begin(pi.receive().message)
+    model = Caller(client="pi:s1", key="headless", actor="client:pi", person=False)
+    for run_id, caller in (("run-2", model), ("run-3", scene.caller())):
+        started = settled(scene.transitions.command(caller, queue_command(FLOW, run_id)))
+        assert isinstance(started, Applied)
+    assert (scene.row(RUNS, "run-2").cause, scene.row(RUNS, "run-2").depth) == ("run-1", 1)
+    assert (scene.row(RUNS, "run-3").cause, scene.row(RUNS, "run-3").depth) == (None, 0)
 
 
 def test_a_session_that_answers_an_end_starts_nothing(scene: Stage) -> None:
