@@ -80,6 +80,7 @@ class Delivery:
     ticks: int
 
 
+@pytest.mark.timeout(120 + OF_MANY // 4)
 async def test_c63_a_session_stays_small_however_much_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No view of it has 64 KiB, nobody connects again, each prompt comes whole, and none costs more than another."""
     with hosted(tmp_path) as host:
