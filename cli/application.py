@@ -73,7 +73,7 @@ def _failure(error: BaseException, names: Mapping[str, str]) -> Failure:
             exit_code=USAGE,
         )
     if isinstance(error, OSError) and error.strerror:
-        name = f"{error.filename}" if isinstance(error.filename, str) else "A file or folder"
+        name = f"The path {error.filename}" if isinstance(error.filename, str) else "A file or folder"
         return Failure(
             code="file_unreadable",
             message=f"{name} cannot be used: {error.strerror}",

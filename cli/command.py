@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import rich_click as click
 
 from runwright.cli.invocation import Flags, Invocation
+from runwright.cli.texts import FILE_NAME, takes_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,8 +69,8 @@ def shared_flags(*, lines: bool = False, panel: str | None = EVERYWHERE) -> Call
 
         options = [
             option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else."),
-            option("--home", metavar="DIR", help="The state directory (or RUNWRIGHT_HOME)."),
-            option("--project", metavar="DIR", help="The project folder."),
+            option("--home", type=FILE_NAME, metavar="DIR", help="The state directory (or RUNWRIGHT_HOME)."),
+            option("--project", type=FILE_NAME, metavar="DIR", help="The project folder."),
             option("-q", "--quiet", is_flag=True, help="Say nothing beside the answer."),
             option("-v", "--verbose", count=True, metavar="", help="Say more: what the engine logs, and tracebacks."),
         ]
@@ -116,7 +117,7 @@ def intent(name: str, *, example: str, lines: bool = False) -> Callable[[Callabl
 
         call.__doc__ = function.__doc__
         call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own
-        made = click.command(name, cls=IntentCommand)(shared_flags(lines=lines)(click.pass_context(call)))
+        made = takes_text(click.command(name, cls=IntentCommand)(shared_flags(lines=lines)(click.pass_context(call))))
         made.example = example.strip()
         return made
 

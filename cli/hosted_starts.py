@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from runwright.cli.agent_specs import check_spec, named_specs, settled_agents
+from runwright.cli.failures import Refused
 from runwright.cli.hosting import host_lives
 from runwright.cli.inputs import Field, read_base, read_fields
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.launching import naming
+from runwright.engine.texts import check_paths, text_problem
 from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
@@ -70,13 +72,15 @@ class HostedStart:
             reference, project = typed_reference(workflow, Path.cwd(), call.named_project)
             if not host_lives(call):  # none is started for a mistyped name; one that lives knows repeated starts
                 locate(reference, project, user_folder())
+        interpreter = interpreter_of(call, project)
+        check_paths(("project", str(project)), ("folder", str(Path.cwd())), ("interpreter", interpreter))
         return cls(
             workflow=workflow,
             base=read_base(base),
             fields=read_fields(fields),
             task=task,
             project=call.named_project,
-            interpreter=interpreter_of(call, project),
+            interpreter=interpreter,
             agents=hosted_agents(call, agents),
             spare=settled_agents(call.settings),
             pass_env=passed_variables(call),
@@ -119,8 +123,19 @@ def hosted_agents(call: Invocation, flags: Sequence[str]) -> dict[str, str]:
 
 
 def passed_variables(call: Invocation) -> dict[str, str]:
-    """The variables that the settings hand on to runs, as far as they are set here."""
-    return {name: os.environ[name] for name in call.settings.names("pass_env") if name in os.environ}
+    """The variables that the settings hand on to runs, as far as they are set here.
+
+    Raises:
+        Refused: The value of one is no text.
+    """
+    found = {name: os.environ[name] for name in call.settings.names("pass_env") if name in os.environ}
+    for name, value in found.items():
+        if text_problem(value) is not None:
+            raise Refused.usage(
+                f"The variable {name}, which `pass_env` hands on, is not UTF-8.",
+                "Set it anew, or take it out there.",
+            )
+    return found
 
 
 def interpreter_of(call: Invocation, project: Path) -> str:

@@ -1,5 +1,6 @@
 """The input of a run as people hand it in: ``-i``, then ``-s``, then TASK; the workflow's own types judge it later."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,7 +61,7 @@ def _text(base: str, stdin: BinaryIO | None) -> str:
             reason = getattr(error, "strerror", None) or "it has no valid name"
             raise _wrong(f"The file given with -i cannot be read: {reason}.", "Check its name and rights.") from None
     else:
-        return base
+        raw = os.fsencode(base)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -13,6 +13,7 @@ from runwright.cli.failures import Refused
 from runwright.cli.output import Output
 from runwright.cli.settings import Settings, load_settings, user_file
 from runwright.cli.warnings import show_warnings
+from runwright.engine.texts import text_problem
 
 if TYPE_CHECKING:
     from runwright.cli.diverting import Diversion
@@ -110,7 +111,7 @@ class Invocation:
             return _folder(setting.value, base)
         import platformdirs
 
-        return Path(platformdirs.user_state_dir("runwright", appauthor=False))
+        return _folder(platformdirs.user_state_dir("runwright", appauthor=False), Path.cwd())
 
 
 def find_project(start: Path) -> Path | None:
@@ -130,4 +131,11 @@ def _folder(text: str, base: Path) -> Path:
         raise Refused.usage(
             "This version keeps its store in a folder only.", "Name a folder with --home or RUNWRIGHT_HOME."
         )
-    return (base / Path(text).expanduser()).absolute()
+    path = (base / Path(text).expanduser()).absolute()
+    if text_problem(str(path)) is not None:
+        raise Refused.usage(
+            "The name of the state directory is not UTF-8.",
+            "Name another folder with --home or RUNWRIGHT_HOME.",
+            code="name_invalid",
+        )
+    return path

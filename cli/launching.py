@@ -12,6 +12,7 @@ from runwright.cli.agent_specs import build_agents, collect_specs, named_agents
 from runwright.cli.failures import Refused, sentence
 from runwright.cli.inputs import read_base, read_fields
 from runwright.cli.invocation import Invocation, user_folder
+from runwright.cli.texts import FILE_NAME
 from runwright.engine.near import near
 from runwright.eventstore.values import Json
 
@@ -48,7 +49,14 @@ def launch_options(function: F) -> F:
     options = [
         click.argument("workflow"),
         click.argument("task", required=False),
-        click.option("-i", "--input", "base", metavar="JSON/@FILE/-", help="The input: JSON, a file, or stdin."),
+        click.option(
+            "-i",
+            "--input",
+            "base",
+            type=FILE_NAME,
+            metavar="JSON/@FILE/-",
+            help="The input: JSON, a file, or stdin.",
+        ),
         click.option("-s", "--set", "fields", multiple=True, metavar="K=V", help="One field: key=value, or key:=JSON."),
         click.option(
             "--agent",
@@ -93,7 +101,7 @@ def _near_file(typed: str) -> str:
     """The file that was probably meant."""
     path, colon, variable = typed.partition(":")
     folder = Path(path).parent
-    if not path.endswith(".py") or "\0" in path or not folder.is_dir():
+    if not path.endswith(".py") or "\0" in path or not folder.is_dir() or Path(path).exists():
         return ""
     question = near(Path(path).name, (each.name for each in folder.glob("*.py")))
     name = question.removeprefix("Did you mean ").removesuffix("?")

@@ -8,6 +8,7 @@ from runwright.cli.hosting import host_if_any
 from runwright.cli.invocation import Invocation
 from runwright.cli.references import LAST, bounded, last_of, no_last
 from runwright.engine.errors import NotFound
+from runwright.engine.texts import text_problem
 
 if TYPE_CHECKING:
     from runwright.engine.client.client import Client
@@ -74,8 +75,11 @@ class HostedRuns:
         return found
 
     def _last(self) -> Facts:
-        project, cwd = last_of(self._call)
+        # No run is ever started in a folder whose name is no text, and no host is asked for one.
+        project, cwd = (None if text_problem(str(each)) else each for each in last_of(self._call))
         try:
+            if project is None:
+                raise NotFound("run", LAST)
             return self.client.run_status(name=LAST, project=project, cwd=cwd)
         except NotFound:
             raise no_last(self.client.projection_query("runs", sort=["-run_id"], limit=1)["items"]) from None

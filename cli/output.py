@@ -135,7 +135,7 @@ def _print_all(console: "Console", renderables: "Iterable[RenderableType]") -> N
     from runwright.cli.rendering.wrapping import wrapped
 
     for renderable in renderables:
-        each = Text(renderable) if isinstance(renderable, str) else renderable
+        each = Text(clean(renderable)) if isinstance(renderable, str) else renderable
         if not isinstance(each, Text):
             console.print(each)
         elif not console.is_terminal or each.overflow == "ignore":

@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from runwright.cli.durations import parse_duration
 from runwright.cli.failures import Refused
+from runwright.engine.texts import text_problem
 
 Value = str | int | float | tuple[str, ...] | None
 
@@ -19,9 +20,15 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _text(key: str, value: object) -> Value:
+    if isinstance(value, str) and value.strip() and "\0" not in value and text_problem(value) is None:
+        return value
+    raise _wrong(key, "a text in UTF-8 that is not empty")
+
+
+def _folder(key: str, value: object) -> Value:
     if isinstance(value, str) and value.strip() and "\0" not in value:
         return value
-    raise _wrong(key, "a text that is not empty")
+    raise _wrong(key, "the name of a folder")
 
 
 def _count(key: str, value: object) -> Value:
@@ -100,7 +107,7 @@ KEYS: Final = (
         meaning="how many runs a host drives at the same time",
         unset="one for each processor, at least 4",
     ),
-    Key(name="store", read=_text, meaning="the state directory", unset="your user's state folder"),
+    Key(name="store", read=_folder, meaning="the state directory", unset="your user's state folder"),
     Key(
         name="idle_exit",
         read=_duration,

@@ -1,6 +1,6 @@
 """What names something is a text that the store can hold; programs hand in what they like."""
 
-from runwright.engine.errors import ConflictError
+from runwright.engine.errors import ConflictError, NameUnsaved
 from runwright.engine.results import Conflict
 
 
@@ -28,3 +28,17 @@ def check_name(what: str, value: object) -> None:
     if not isinstance(value, str):
         problem = text_problem(value)
         raise ConflictError(Conflict("input_invalid", {"path": what, "problem": problem}))
+
+
+def check_paths(*named: tuple[str, str]) -> None:
+    """Refuse paths that no event can hold: on disk a name is bytes, in the log it is text.
+
+    Args:
+        named: What each is, and its path.
+
+    Raises:
+        NameUnsaved: The name of one is not UTF-8.
+    """
+    for what, path in named:
+        if text_problem(path) is not None:
+            raise NameUnsaved(what, path)

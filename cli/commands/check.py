@@ -9,6 +9,7 @@ import rich_click as click
 from runwright.cli.command import intent
 from runwright.cli.failures import ENDED_BADLY, OK
 from runwright.cli.invocation import Invocation, user_folder
+from runwright.cli.texts import FILE_NAME
 
 if TYPE_CHECKING:
     from runwright.engine.authoring.errors import DefinitionError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("workflow")
 @click.option("--graph", type=click.Choice(["text", "mermaid"]), help="Print the graph.")
 @click.option("--input-schema", "schema", is_flag=True, help="Print the JSON Schema of the input.")
-@click.option("-i", "--input", "base", metavar="JSON/@FILE/-", help="Check this input, too.")
+@click.option("-i", "--input", "base", type=FILE_NAME, metavar="JSON/@FILE/-", help="Check this input, too.")
 def command(call: Invocation, workflow: str, graph: str | None, schema: bool, base: str | None) -> int:
     """Everything that is wrong with a workflow, at once.
 

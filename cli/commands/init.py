@@ -9,6 +9,7 @@ import rich_click as click
 from runwright.cli.command import intent
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
+from runwright.cli.texts import FILE_NAME
 
 #: Written file below the project, and the template it is a copy of (none: its text stands here).
 _FILES: Final = (
@@ -25,7 +26,7 @@ _CONFIG_TEXT: Final = """\
 
 
 @intent("init", example="runwright init\nrunwright run example -s folder=.")
-@click.argument("directory", metavar="[DIR]", required=False)
+@click.argument("directory", type=FILE_NAME, metavar="[DIR]", required=False)
 def command(call: Invocation, directory: str | None) -> None:
     """Write a commented example and its test.
 

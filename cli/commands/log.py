@@ -19,6 +19,7 @@ from runwright.cli.pages import print_list
 from runwright.cli.rendering.counting import counted
 from runwright.cli.rendering.text import plural
 from runwright.cli.settings import redact_after_of
+from runwright.cli.texts import FILE_NAME
 
 if TYPE_CHECKING:
     from runwright.cli.changes import Erased
@@ -32,7 +33,7 @@ def command() -> None:
 
 
 @intent("verify", example="runwright log verify\nrunwright log verify audit.jsonl --head 1200:9f3c…")
-@click.argument("file", required=False)
+@click.argument("file", type=FILE_NAME, required=False)
 @click.option("--head", "kept", metavar="P:HASH", help="A head that was kept elsewhere and that the log must contain.")
 @click.option("--deep", is_flag=True, help="Check every page of the store's file as well.")
 def verify(call: Invocation, file: str | None, kept: str | None, deep: bool) -> int:
@@ -85,7 +86,7 @@ def head(call: Invocation) -> None:
     "--format", "form", type=click.Choice(["native", "cloudevents", "csv"]), default="native", help="The format."
 )
 @click.option("--with-values", is_flag=True, help="Private values go along: inputs, prompts, outputs, errors.")
-@click.option("-o", "--output", "target", metavar="FILE", help="Write into FILE instead of stdout.")
+@click.option("-o", "--output", "target", type=FILE_NAME, metavar="FILE", help="Write into FILE instead of stdout.")
 def export(call: Invocation, run: str | None, form: str, with_values: bool, target: str | None) -> None:
     """Write the whole log, or one RUN's part of it; with FILE a whole native export prints the head to keep.
 

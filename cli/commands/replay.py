@@ -12,6 +12,7 @@ from runwright.cli.command import intent
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
+from runwright.cli.texts import FILE_NAME
 from runwright.engine.errors import NotFound
 from runwright.eventstore.values import JsonObject
 
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 @click.option("--at", type=click.IntRange(1, 2**63 - 1), metavar="POSITION", help="As of this position of the log.")
 @click.option("--step", type=click.IntRange(1, 2**31), metavar="N", help="As it stood after its Nth step.")
 @click.option(
-    "--from", "source", metavar="FILE", help="From a native export instead of the store; RUN is one of its runs."
+    "--from",
+    "source",
+    type=FILE_NAME,
+    metavar="FILE",
+    help="From a native export instead of the store; RUN is one of its runs.",
 )
 def command(call: Invocation, run: str, at: int | None, step: int | None, source: str | None) -> None:
     """A run rebuilt from its events, as of any moment.

@@ -11,6 +11,7 @@ from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 from runwright.cli.rendering.counting import counted
 from runwright.cli.rendering.text import byte_size, plural
+from runwright.cli.texts import FILE_NAME
 
 
 @click.group("store", cls=Family)
@@ -38,7 +39,7 @@ def status(call: Invocation) -> None:
 
 
 @intent("backup", example="runwright store backup ~/backups/runwright.sqlite")
-@click.argument("file")
+@click.argument("file", type=FILE_NAME)
 def backup(call: Invocation, file: str) -> None:
     """Write a verified copy of the store into FILE, also while a run is driven; prints the head to keep."""
     from runwright.eventstore.backup import backup as copy
@@ -58,7 +59,7 @@ def backup(call: Invocation, file: str) -> None:
 
 
 @intent("import", example="RUNWRIGHT_HOME=elsewhere runwright store import audit.jsonl")
-@click.argument("file")
+@click.argument("file", type=FILE_NAME)
 @click.option("--head", "kept", metavar="P:HASH", help="A head that was kept elsewhere and that FILE must contain.")
 def import_(call: Invocation, file: str, kept: str | None) -> None:
     """Make a store of a whole native export with its values: the same log, bit for bit.

@@ -9,6 +9,8 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 def _visible(match: re.Match[str]) -> str:
     code = ord(match[0])
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00  # a byte that is no UTF-8, of the name of a file for one
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 

@@ -15,8 +15,9 @@ from runwright.engine.commands.client import QueueRun
 from runwright.engine.embedded.catalog import Driven
 from runwright.engine.embedded.code import Prepared, Starting, Wanted
 from runwright.engine.embedded.filling import check_asked, fill_input
-from runwright.engine.errors import ActivationFailed, InputInvalid, NameUnsaved
+from runwright.engine.errors import ActivationFailed, InputInvalid
 from runwright.engine.graph.program import Program
+from runwright.engine.texts import check_paths
 from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
 from runwright.eventstore.events.run import AgentBinding
 from runwright.eventstore.values import Json, encode
@@ -73,7 +74,7 @@ def prepare(driven: Driven, starting: Starting, value: object, *, typed: bool) -
         NameUnsaved: The name of a folder is no text.
     """
     wanted = starting.wanted
-    check_names(
+    check_paths(
         ("project", str(wanted.project)),
         ("folder", str(wanted.cwd)),
         ("interpreter", wanted.interpreter or ""),
@@ -114,22 +115,6 @@ def queue_command(prepared: Prepared, starting: Starting) -> QueueRun:
         agents=tuple(AgentBinding(name=name, kind=starting.agents[name]) for name in asked),
         pass_env=wanted.pass_env,
     )
-
-
-def check_names(*named: tuple[str, str]) -> None:
-    """Refuse paths that no event can hold: on disk a name is bytes, in the log it is text.
-
-    Args:
-        named: What each is, and its path.
-
-    Raises:
-        NameUnsaved: The name of one is not UTF-8.
-    """
-    for what, path in named:
-        try:
-            path.encode()
-        except UnicodeEncodeError:
-            raise NameUnsaved(what, path) from None
 
 
 def check_input(program: Program, value: object, *, typed: bool) -> Json:

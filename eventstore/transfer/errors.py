@@ -62,7 +62,7 @@ class ExportUnreadable(TransferError):
     code = "export_unreadable"
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path} cannot be read: {reason}.", "Check the name and the rights of the file.")
+        super().__init__(f"The file {path} cannot be read: {reason}.", "Check the name and the rights of the file.")
         self.path = path
         self.reason = reason
 
@@ -74,7 +74,7 @@ class NoExport(TransferError):
 
     def __init__(self, path: Path, detail: str) -> None:
         super().__init__(
-            f"{path} cannot be used: {detail}", "Name what `runwright log export` wrote in its native format."
+            f"The file {path} cannot be used: {detail}", "Name what `runwright log export` wrote in its native format."
         )
         self.path = path
 
@@ -85,7 +85,9 @@ class ExportDamaged(TransferError):
     code = "export_damaged"
 
     def __init__(self, path: Path, position: int | None, problem: str, detail: str) -> None:
-        super().__init__(f"{path} does not verify: {detail}", "Export the log again from a store that verifies.")
+        super().__init__(
+            f"The file {path} does not verify: {detail}", "Export the log again from a store that verifies."
+        )
         self.path = path
         self.position = position
         self.problem = problem
@@ -99,7 +101,8 @@ class ExportIncomplete(TransferError):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
-            f"{path} cannot become a store: {reason}.", "Use `runwright log export --with-values` of the whole log."
+            f"The file {path} cannot become a store: {reason}.",
+            "Use `runwright log export --with-values` of the whole log.",
         )
         self.path = path
         self.reason = reason

@@ -130,14 +130,6 @@ def test_bad_input_is_a_sentence(cli: CommandLine) -> None:
         assert cli("log", "head").out == head, line
 
 
-def test_a_word_that_no_text_holds_changes_no_run(cli: CommandLine) -> None:
-    """Half of a character pair, as a terminal hands on a byte that is no UTF-8: refused by name where it is kept."""
-    cli.queue("sample", "t")
-    assert "reason holds half of a character pair" in cli("cancel", "@last", "--reason", "\udcff", code=2).err
-    assert cli("status", "@last", "--json").document["status"] == "queued"
-    assert cli("runs", "--workflow", "\udcff").err == "No runs.\n"
-
-
 def test_json_is_one_document_whatever_happens(cli: CommandLine) -> None:
     """Success, unknown ID, bad value, missing store, conflict and recovery: one object, one stream, its own code."""
     run = cli.queue("sample", "t")

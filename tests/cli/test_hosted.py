@@ -326,7 +326,7 @@ def test_the_host_knows_runs_by_the_names_that_people_use(hosted: CommandLine, t
     hosted("wait", first, second)
     for name, meant in ((first[-6:].upper(), first), (second, second), ("@last", second)):
         assert f"Run {meant} has ended already" in hosted("cancel", name, code=3).err
-    for name, words in (("zzzz", "no run zzzz"), ("zz", "no run zz"), ("\udcff", "no run"), (first[:2], "no run")):
+    for name, words in (("zzzz", "no run zzzz"), ("zz", "no run zz"), ("\udcff", "RUN is not"), (first[:2], "no run")):
         assert words in hosted("pause", name, code=2).err
     (tmp_path / "elsewhere").mkdir()
     assert (
