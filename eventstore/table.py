@@ -72,10 +72,8 @@ events = Table(
     sqlite_strict=True,
 )
 
-#: What opens and closes a scrub; in an index of their own, so that finding open scrubs reads no log.
-ERASURES = ("log.redacted", "log.scrubbed", "run.input_erased")
-
-#: Says of an event that it is one of them, in the very words of the index, or SQLite would not use it.
+#: What opens and closes a scrub; in an index of their own, so that finding open scrubs reads no log. A statement has to
+#: say it in the very words of the index, or SQLite would not use it.
 is_erasure: ColumnElement[bool] = literal_column("type IN ('log.redacted', 'log.scrubbed', 'run.input_erased')")
 
 Index("events_erasures", events.c.position, sqlite_where=is_erasure)

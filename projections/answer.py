@@ -1,16 +1,12 @@
 """One question to a store, whichever rows answer it: control tables, our views or a program's own."""
 
-from typing import Any
-
 from attrs import frozen
 
 from runwright.eventstore.reader import LogReader
 from runwright.eventstore.values import JsonObject
 from runwright.projections.control.registry import CONTROL
-from runwright.projections.projection import Projection
 from runwright.projections.query import Query, query_table
 from runwright.projections.views.reading import view_page
-from runwright.projections.views.registry import VIEWS, users_views
 
 
 @frozen(kw_only=True)
@@ -26,11 +22,6 @@ class Answer:
     items: list[JsonObject]
     position: int
     next: str | None
-
-
-def askable() -> tuple[Projection[Any], ...]:
-    """Answer every projection that can be asked; those of programs that cannot be loaded are left out."""
-    return (*CONTROL, *VIEWS, *users_views()[0])
 
 
 def answer(reader: LogReader, query: Query) -> Answer:

@@ -12,6 +12,7 @@ from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading, reading_if_any
 from runwright.cli.pages import print_list
+from runwright.projections.views.statuses import STATUSES
 
 if TYPE_CHECKING:
     from runwright.engine.reading.pages import RunsPage
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
 #: The ID of a run: ten characters of time and ten of its own.
 _CURSOR = re.compile(r"0[0-9a-z]{19}")
-_STATUSES = (
-    "queued", "running", "waiting", "paused", "completed", "continued", "failed", "timed_out", "cancelled", "ambiguous",
-)  # fmt: skip
 
 
 @intent("runs", example="runwright runs --status failed --since 7d\nrunwright runs --follow", lines=True)
@@ -30,8 +28,8 @@ _STATUSES = (
     "statuses",
     multiple=True,
     metavar="S",
-    type=click.Choice(_STATUSES),
-    help=f"Only runs of this status: {', '.join(_STATUSES)}.",
+    type=click.Choice(STATUSES),
+    help=f"Only runs of this status: {', '.join(STATUSES)}.",
 )
 @click.option("--workflow", metavar="W", help="Only runs of this workflow.")
 @click.option("--since", metavar="T", help="Only runs queued since then: 2h, 7d, 2026-01-31.")

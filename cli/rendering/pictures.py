@@ -61,7 +61,6 @@ class RunPicture:
         shape: Its graph.
         under_way: What it does now.
         held: Whether a living process holds the store.
-        drawn: Counts what was taken, so that a frame is worked out anew only where something changed.
     """
 
     def __init__(self, run_id: str, definition: "Definition | None") -> None:
@@ -69,7 +68,6 @@ class RunPicture:
         self.shape = Shape.of(definition)
         self.under_way = UnderWay(short_id(run_id), never_again if definition is None else declared_delay(definition))
         self.held = True
-        self.drawn = 0
         nodes = {} if definition is None else {path: str(spec.kind) for path, spec in definition.nodes.items()}
         self._view = RunView(run_id, nodes)
         self._notes: dict[str, str] = {}
@@ -151,7 +149,6 @@ class RunPicture:
         return asked[-1].source if asked else None
 
     def _changed(self) -> None:
-        self.drawn += 1
         self.__dict__.pop("status", None)
         self.__dict__.pop("standings", None)
 

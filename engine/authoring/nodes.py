@@ -3,7 +3,7 @@
 from __future__ import annotations  # kept unread: reading them would cost more than the rest of the import
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,6 +151,3 @@ class MountExit(Generic[T]):
         from runwright.engine.authoring.conversion import PLAIN  # when first used: an import stays light
 
         return PLAIN if isinstance(self.exit, str) else self.exit.node.shape
-
-
-Source: TypeAlias = Node[..., Any, T] | MountExit[T]

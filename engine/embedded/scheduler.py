@@ -67,11 +67,6 @@ class Scheduler:
         return bool(self._tasks or self._queued)
 
     @property
-    def active(self) -> frozenset[str]:
-        """The runs that have a task."""
-        return frozenset(self._tasks)
-
-    @property
     def waiting(self) -> int:
         """How many runs wait for a place."""
         return len(self._queued)

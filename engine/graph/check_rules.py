@@ -1,6 +1,6 @@
 """What can be wrong with the rules of one workflow: places, sources, second rules, limits and ways."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from runwright.engine.authoring.errors import DefinitionError
@@ -10,8 +10,6 @@ from runwright.engine.authoring.rules import Catch, Entry, Limit, Rule, Switch, 
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.graph.check_nodes import is_manual
 from runwright.engine.graph.problem import problem
-
-Belongs = Callable[[object], bool]
 
 
 def check_rules(workflow: Workflow[Any]) -> Iterator[DefinitionError]:

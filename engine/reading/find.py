@@ -15,10 +15,10 @@ from runwright.projections.query import Condition, Query
 
 LAST = "@last"
 
-#: The shortest part of an ID that is looked for, and how many candidates are named.
-SHORTEST = 4
+#: How many candidates are named.
 CANDIDATES = 5
 
+#: A part of an ID that is long enough to be looked for.
 _PART = re.compile(r"[0-9a-z]{4,64}")
 
 

@@ -195,11 +195,6 @@ class Status:
         """The nodes whose manual effects are in application: without their process nobody knows what became of them."""
         return self._standing.uncertain
 
-    @property
-    def ambiguous_effects(self) -> tuple[str, ...]:
-        """The IDs of the effects that nobody can tell the outcome of."""
-        return self._standing.ambiguous
-
     def document(self) -> JsonObject:
         """The status as a JSON object: every field is there, ``null`` where there is nothing."""
         return status_document(self._standing, held=self._held)

@@ -39,19 +39,6 @@ def view_page(log: LogReader, query: Query) -> tuple[Page, int]:
         return query_rows(_merged(connection, projection, changed).values(), query), last
 
 
-def view_rows(log: LogReader, projection: Projection[RowT]) -> tuple[dict[Key, RowT], int]:
-    """Answer all rows of a view by key, and the position that they stand at.
-
-    Raises:
-        ViewFailed: The view cannot follow the log.
-    """
-    last = log.head().position
-    with _file(log, projection) as (connection, cursor):
-        if connection is None:
-            return _folded(log, projection, last), last
-        return _merged(connection, projection, _since(log, projection, connection, cursor, last)), last
-
-
 @contextmanager
 def _file(log: LogReader, projection: Projection[Any]) -> Iterator[tuple[sqlalchemy.Connection | None, int]]:
     """Lend one moment of the views' file; no connection where it has no such view, or cannot be read."""

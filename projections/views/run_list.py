@@ -13,7 +13,6 @@ from runwright.projections.control.runs import LIVE, RUNS, RunRow
 from runwright.projections.control.terminal import TERMINAL
 from runwright.projections.projection import Index, Projection
 from runwright.projections.replace import replace
-from runwright.projections.views.status import Standing, standing_reason
 
 _EFFECTS: Final = frozenset(
     {"effect.ambiguous", "effect.applied", "effect.rejected", "effect.released", "effect.cancelled"}
@@ -43,16 +42,6 @@ class RunListRow(RunRow):
     presentation_at: int | None
     revision: int
     position: int
-
-
-@frozen(kw_only=True)
-class ListedRequest:
-    """An unsettled request as a list knows it."""
-
-    request: str
-    kind: str
-    path: str
-    deadline: int | None
 
 
 class RunList(Projection[RunListRow]):
@@ -85,25 +74,6 @@ class RunList(Projection[RunListRow]):
             return _first(run, recorded)
         changes = {**_queue(recorded), **_parts(run, recorded), **_presentation(recorded)}
         return replace(run, revision=recorded.version, position=recorded.position, **changes)
-
-
-def listed_standing(row: RunListRow) -> Standing:
-    """Answer the facts that a listed run is shown by."""
-    ambiguous: tuple[str, ...] = tuple(json.loads(row.effects))
-    return Standing(
-        run=row,
-        queue_state=row.queue_state,
-        reason=standing_reason(row.reason, ambiguous),
-        detail=row.detail,
-        since=row.since,
-        ambiguous=ambiguous,
-        requests=tuple(ListedRequest(**each) for each in json.loads(row.requests)),
-        timers=tuple(json.loads(row.timers)),
-        ready=row.ready,
-        presentation=None if row.presentation is None else (row.presentation, row.presentation_at or 0),
-        revision=row.revision,
-        position=row.position,
-    )
 
 
 def _first(run: RunRow, recorded: RecordedEvent) -> RunListRow:

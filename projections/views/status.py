@@ -20,20 +20,6 @@ from runwright.projections.errors import RunUnknown
 from runwright.projections.rows import Rows
 from runwright.projections.shown import shown_time
 
-#: Every display status, those of an end first.
-STATUSES: Final = (
-    "queued",
-    "running",
-    "waiting",
-    "paused",
-    "completed",
-    "continued",
-    "failed",
-    "timed_out",
-    "cancelled",
-    "ambiguous",
-)
-
 #: Park reasons that go on by themselves under a host, by what they wait for, or by another command.
 BY_ITSELF: Final = ("worker_crashed", "host_stopped", "orphaned")
 _NOT_BY_RESUME: Final = ("waiting",)

@@ -6,11 +6,12 @@ import pytest
 
 from runwright.eventstore.events.run import RunParked
 from runwright.eventstore.reader import LogReader
-from runwright.projections.answer import answer, askable
+from runwright.projections.answer import answer
 from runwright.projections.control.registry import CONTROL
 from runwright.projections.errors import UnknownField, UnknownOperator, UnknownProjection, ValueUnfit
 from runwright.projections.query import Condition, Query, describe, plan, query_rows, query_table
 from runwright.projections.replay import replay_log
+from runwright.projections.views.registry import VIEWS
 from support.projected import held, tell
 from support.told import completed, started
 
@@ -130,7 +131,7 @@ def test_values_are_bound(reader: LogReader) -> None:
 
 def test_what_can_be_asked_is_described() -> None:
     """Every projection says what it holds and which fields it shows."""
-    for projection in askable():
+    for projection in (*CONTROL, *VIEWS):
         described = describe(projection)
         assert described["fields"]
         assert str(described["holds"]).endswith((".", "``"))

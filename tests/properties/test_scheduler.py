@@ -103,7 +103,7 @@ class World:
             await asyncio.sleep(0)
         assert not self.unfair
         waiting = sum(len(each) for each in self.waiting.values())
-        assert len(self.scheduler.active) == len(self.gates) <= self.capacity
+        assert len(self.scheduler._tasks) == len(self.gates) <= self.capacity
         assert self.scheduler.waiting == waiting
         assert not waiting or len(self.gates) == self.capacity, "no place is free while a run waits"
 

@@ -23,11 +23,6 @@ class Commits:
         self._position = 0
         self._ear: _Ear | None = None
 
-    @property
-    def followers(self) -> int:
-        """How many follow the log now."""
-        return self._followers
-
     @asynccontextmanager
     async def followed(self) -> AsyncIterator[None]:
         """Hear of commits for as long as the block lasts."""

@@ -26,8 +26,10 @@ from runwright.projections.control.registry import CONTROL
 from runwright.projections.control.runs import RUNS
 from runwright.projections.errors import ImpossibleEvent, RunUnknown
 from runwright.projections.rows import MemoryRows
-from runwright.projections.views.run_list import RUN_LIST, listed_standing
-from runwright.projections.views.status import STATUSES, controls, display_status, standing, status_document
+from runwright.projections.views.run_list import RUN_LIST
+from runwright.projections.views.status import controls, display_status, standing, status_document
+from runwright.projections.views.statuses import STATUSES
+from support.listed import listed_standing
 from support.told import Teller, Told, completed, effect_id, launched, queued, random_units, started
 
 STREAM = "run/r1"

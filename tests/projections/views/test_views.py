@@ -21,11 +21,10 @@ from runwright.projections.projection import Projection, follows
 from runwright.projections.query import plan
 from runwright.projections.rows import MemoryRows
 from runwright.projections.views.activity import ACTIVITY, HOUR
-from runwright.projections.views.reading import view_rows
 from runwright.projections.views.registry import VIEWS, users_views
 from runwright.projections.views.run_list import RUN_LIST
 from runwright.projections.views.store import Views
-from support.projected import held, tell
+from support.projected import held, tell, view_rows
 from support.told import START, completed, queued, started
 
 
