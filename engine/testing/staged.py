@@ -13,6 +13,7 @@ from runwright.engine.embedded.preflight import Surroundings
 from runwright.engine.errors import ConflictError, InputInvalid
 from runwright.engine.reading.history import History
 from runwright.engine.reading.requests import Request
+from runwright.engine.reading.status import Status
 from runwright.engine.testing.due import next_due, seconds_until
 from runwright.engine.testing.functions import called
 from runwright.engine.testing.scripts import NoMore
@@ -29,7 +30,6 @@ _DECISION: Final = "the name of a choice, a pair of it and a text, or None where
 _CHECKPOINT: Final = "a value of its own type, or JSON of it"
 #: Why a choice is refused that comes too late; the run has gone on without it.
 _LATE: Final = frozenset({"revision_changed", "already_terminal"})
-_ENDED: Final = frozenset({"completed", "failed", "timed_out", "cancelled"})
 
 
 @frozen
@@ -44,8 +44,9 @@ class _Carried:
 class Played(Outcome):
     """How a run of a test stands; it shows why, too, because all that is private in it is the test's own."""
 
-    def __init__(self, run_id: str, outcome: Outcome, history: History, why: str | None) -> None:
-        super().__init__(run_id, outcome.status, outcome.error, lambda _: history)
+    def __init__(self, outcome: Outcome, status: Status, history: History, why: str | None) -> None:
+        super().__init__(status.run_id, outcome.status, outcome.error, lambda _: history)
+        self._ended = status.ended
         self._why = why
 
     def __repr__(self) -> str:
@@ -54,7 +55,7 @@ class Played(Outcome):
     @property
     def told(self) -> str:
         """How it stands and why, after *the run*."""
-        stands = "ended" if self.status in _ENDED else "stands"
+        stands = "ended" if self._ended else "stands"
         where = f" at {self.path[-1]!r}" if self.path else ""
         code = f" ({self.error.code})" if self.error is not None else ""
         return f"{stands} {self.status}{code}{where}{'' if self._why is None else f': {self._why}'}"
@@ -87,7 +88,8 @@ class Staged(Staging[Played]):
                 runs.append(step)
         # Read now: the store is gone when the test asks.
         history = _joined([engine.reader.history(each) for each in runs])
-        return Played(runs[-1], step, history, await self._why(engine, runs[-1]))
+        status = await engine.status(runs[-1])
+        return Played(step, status, history, await self._why(engine, status))
 
     async def _step(self, engine: AsyncEngine, run_id: str) -> Outcome | str | None:
         """Let a run go on and do what is next about it.
@@ -181,15 +183,14 @@ class Staged(Staging[Played]):
     async def _sleep_until(self, due: datetime) -> None:
         await asyncio.sleep(seconds_until(due, self.clock))
 
-    async def _why(self, engine: AsyncEngine, run_id: str) -> str | None:
+    async def _why(self, engine: AsyncEngine, status: Status) -> str | None:
         """Why a run came to no good end: what its last bad node said, or why it stands where it does."""
-        status = await engine.status(run_id)
         if status.reason is not None:
             return status.reason.detail or status.reason.code
         if status.error is None:
             return None
         said: str | None = None
-        for recorded in await engine.events(run_id, types=[NodeFinished.type]):
+        for recorded in await engine.events(status.run_id, types=[NodeFinished.type]):
             event = recorded.event
             if isinstance(event, NodeFinished) and event.outcome != "completed":
                 said = None if event.error is None else str(event.error.value)
