@@ -17,12 +17,13 @@ from runwright.engine.embedded.code import UNTYPED, Code, Prepared, Starting, Ty
 from runwright.engine.embedded.driving import CAPACITY, Look
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.in_process import InProcess
+from runwright.engine.embedded.known import Started
 from runwright.engine.embedded.launcher import NOTHING, Launcher, Provisions
 from runwright.engine.embedded.local_code import LocalCode
 from runwright.engine.embedded.opening import Opening
 from runwright.engine.embedded.outcome import Outcome
 from runwright.engine.embedded.preflight import Surroundings, prepare, queue_command
-from runwright.engine.errors import WorkflowNotFound
+from runwright.engine.errors import PreflightError, WorkflowNotFound
 from runwright.engine.identity import new_id
 from runwright.engine.results import Adopted, Applied
 from runwright.engine.sources.locate import typed_reference
@@ -246,10 +247,18 @@ class AsyncEngine(AsyncConversing):
         self._check_open()
         surroundings = surroundings or Surroundings(cwd=Path.cwd())
         run_id = new_id(self._holder.clock.now(), self._holder.random)
+        caller = self._identity.caller(key, caller)
         with self._provided(run_id, provisions):
-            starting, prepared = await self._prepare(workflow, input, run_id, surroundings, typed, session)
+            try:
+                starting, prepared = await self._prepare(workflow, input, run_id, surroundings, typed, session)
+            except PreflightError:
+                cwd = surroundings.cwd
+                given = Started(workflow=workflow, input=input, cwd=cwd, session=session, typed=typed)
+                if (known := self._known(caller, given, new=run_id, provisions=provisions)) is None:
+                    raise
+                return known
             command = queue_command(prepared, starting)
-            result = await self._send(command, caller, key)
+            result = await self._send(command, caller)
         if result.value != run_id:
             self._adopted(run_id, result.value, provisions)
         if not drive:

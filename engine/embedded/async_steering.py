@@ -21,9 +21,11 @@ from runwright.engine.embedded.calling import Identity, accepted
 from runwright.engine.embedded.code import Code, ProgramFacts
 from runwright.engine.embedded.driving import Driving
 from runwright.engine.embedded.holder import Holder
+from runwright.engine.embedded.known import Given, Restarted, Resumed, known_before
 from runwright.engine.embedded.launcher import NOTHING, Launcher, Provisions
 from runwright.engine.embedded.programs import Programs
 from runwright.engine.embedded.resolving import Resolution, Resolving
+from runwright.engine.errors import PreflightError, RecoveryRequiredError
 from runwright.engine.identity import new_id
 from runwright.engine.reading.reader import Reader
 from runwright.engine.results import Adopted, Applied
@@ -93,6 +95,17 @@ class AsyncSteering(AsyncAsking):
             RecoveryRequiredError: An effect has to be resolved first, the workflow has changed, or it is missing.
         """
         self._check_open()
+        caller = self._identity.caller(None, caller)
+        try:
+            return await self._resume(run_id, accept_source, expected, caller, provisions)
+        except (PreflightError, RecoveryRequiredError):
+            if (known := self._known(caller, Resumed(run_id=run_id))) is None:
+                raise
+            return known
+
+    async def _resume(
+        self, run_id: str, accept_source: bool, expected: int | None, caller: Caller, provisions: Provisions
+    ) -> Applied[str] | Adopted[str]:
         run = self._programs.run(run_id)
         under_way = run.started_at is None and self._driving.driving(run_id)
         if run.finished_at is not None or under_way:
@@ -243,13 +256,20 @@ class AsyncSteering(AsyncAsking):
         self._check_open()
         run = self._programs.run(run_id)
         new_run_id = new_id(self._holder.clock.now(), self._holder.random)
+        caller = self._identity.caller(key, caller)
         program = None
         with self._provided(new_run_id, provisions):
             if run.finished_at is not None and run.status != "continued":
                 agents = self._launcher.agents(new_run_id)
-                program = await self._programs.afresh(self._programs.run(run.root), new_run_id, agents)
+                try:
+                    program = await self._programs.afresh(self._programs.run(run.root), new_run_id, agents)
+                except PreflightError:
+                    given = Restarted(run_id=run_id, at=at)
+                    if (known := self._known(caller, given, new=new_run_id, provisions=provisions)) is None:
+                        raise
+                    return known
             command = RestartRun(run_id=run_id, new_run_id=new_run_id, at=at, expected=expected)
-            result = await self._send(command, caller, key)
+            result = await self._send(command, caller)
         if result.value != new_run_id:
             self._adopted(new_run_id, result.value, provisions)
         if drive:
@@ -329,6 +349,24 @@ class AsyncSteering(AsyncAsking):
         except BaseException:
             self._launcher.forget(run_id)
             raise
+
+    def _known(
+        self, caller: Caller, given: Given, *, new: str | None = None, provisions: Provisions = NOTHING
+    ) -> Adopted[str] | None:
+        """Adopt the receipt of a command whose checks fail now, although it was accepted before.
+
+        Args:
+            caller: Who asks, under which key.
+            given: The command.
+            new: The run that it would make.
+            provisions: What was handed over for that.
+        """
+        known = known_before(self._holder.log, caller, given)
+        if known is not None and new is not None:
+            self._adopted(new, known.value, provisions)
+        if known is not None:
+            self._driving.look(known.value)
+        return known
 
     def _adopted(self, run_id: str, first: str, provisions: Provisions) -> None:
         """Learn that a command was a repeat: what was handed over again is for the run that the first one made."""

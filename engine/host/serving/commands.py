@@ -11,9 +11,7 @@ from runwright.engine.embedded.code import InputField, Typed
 from runwright.engine.embedded.launcher import Provisions
 from runwright.engine.embedded.preflight import Surroundings
 from runwright.engine.embedded.resolving import Resolution
-from runwright.engine.errors import PreflightError, RecoveryRequiredError
 from runwright.engine.host.serving.asked import Asked
-from runwright.engine.host.serving.known import known_before
 from runwright.engine.host.serving.surface import Surface
 from runwright.engine.protocol.answers import RequestAnswered, RunNamed, RunQueued
 from runwright.engine.protocol.conversation import RequestDecide, RequestSubmit, RequestUpdate
@@ -52,7 +50,7 @@ class Done:
 
 async def start(surface: Surface, asked: Asked) -> Done:
     """Queue a run."""
-    result = await _once(surface, asked, _started(surface, asked))
+    result = await _started(surface, asked)
     with moment_of(surface.holder.log) as moment:
         workflow = moment.run(result.value).workflow
     queued = RunQueued(action="start", workflow=workflow, run_id=result.value, queued=True)
@@ -90,14 +88,14 @@ async def pause(surface: Surface, asked: Asked) -> Done:
 async def resume(surface: Surface, asked: Asked) -> Done:
     """Let a paused or parked run go on."""
     payload: RunResume = asked.payload
-    resumed = surface.engine.resume(
+    resumed = await surface.engine.resume(
         asked.run_id,
         accept_source=payload.accept_source,
         expected=asked.call.expected_revision,
         caller=asked.caller,
         provisions=Provisions(agents=_agents(payload.agents), env=payload.pass_env),
     )
-    return _named(await _once(surface, asked, resumed))
+    return _named(resumed)
 
 
 async def cancel(surface: Surface, asked: Asked) -> Done:
@@ -113,14 +111,14 @@ async def cancel(surface: Surface, asked: Asked) -> Done:
 async def restart(surface: Surface, asked: Asked) -> Done:
     """Run an ended run afresh."""
     payload: RunRestart = asked.payload
-    restarted = surface.engine.queue_restart(
+    restarted = await surface.engine.queue_restart(
         asked.run_id,
         at=payload.at,
         expected=asked.call.expected_revision,
         caller=asked.caller,
         provisions=Provisions(agents=_agents(payload.agents), env=payload.pass_env),
     )
-    return _named(await _once(surface, asked, restarted))
+    return _named(restarted)
 
 
 async def follow_up(surface: Surface, asked: Asked) -> Done:
@@ -216,19 +214,6 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "request.decide": decide,
     "effect.resolve": resolve,
 }
-
-
-async def _once(
-    surface: Surface, asked: Asked, given: Awaitable[Applied[str] | Adopted[str]]
-) -> Applied[str] | Adopted[str]:
-    """Give a command; where its checks fail although it was accepted before, adopt its receipt."""
-    try:
-        return await given
-    except (PreflightError, RecoveryRequiredError):
-        known = known_before(surface.holder.log, asked)
-        if known is None:
-            raise
-        return known
 
 
 def _named(result: Applied[str] | Adopted[str]) -> Done:

@@ -125,6 +125,31 @@ def test_a_queued_run_with_another_source_is_refused(tmp_path: Path, project: Pa
         assert engine.status(run_id).status == "cancelled"
 
 
+def test_a_repeat_with_its_key_needs_no_file(tmp_path: Path, project: Path) -> None:
+    """What was accepted is known by its receipt, also to the next engine; whatever else is asked is refused."""
+    (project / "flow.py").write_text(FLOW.format(addend=1).replace("raise ConnectionError", "return 1"))
+    here = Surroundings(cwd=project)
+    with Engine.open(tmp_path / "state") as engine:
+        first = engine.start("flow.py", {"a": 1}, key="k", surroundings=here)
+        assert engine.wait(first).output == 2
+        again = engine.restart(first, key="r")
+        engine.wait(again)
+    (project / "flow.py").unlink()
+    with Engine.open(tmp_path / "state") as engine:
+        before = engine.reader.head()
+        assert engine.start("flow.py", {"a": 1}, key="k", surroundings=here) == first
+        assert engine.restart(first, key="r") == again
+        with pytest.raises(PreflightError):
+            engine.start("flow.py", {"a": 2}, key="k", surroundings=here)
+        with pytest.raises(PreflightError):
+            engine.start("flow.py", {"a": 1}, key="new", surroundings=here)
+        with pytest.raises(PreflightError):
+            engine.start("other.py", {"a": 1}, key="k", surroundings=here)
+        with pytest.raises(PreflightError):
+            engine.restart(again, key="r")
+        assert engine.reader.head() == before
+
+
 def test_broken_files_are_refused_safely(tmp_path: Path, project: Path) -> None:
     """A file that cannot be loaded is refused with where it failed, and nothing of what it said."""
     (project / "bad.py").write_text("raise RuntimeError('password=hunter2')\n")
