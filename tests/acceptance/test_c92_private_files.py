@@ -2,6 +2,8 @@
 
 import stat
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,14 +11,16 @@ import pytest
 from support.command_line import CommandLine
 
 
-def test_c92_private_from_the_first_instant(cli: CommandLine, umask: None) -> None:
-    """C92: under the most open umask every folder is 0700 and every file 0600, whenever somebody looks."""
+@contextmanager
+def watched(*folders: Path) -> Iterator[dict[str, int]]:
+    """What stands in some folders while the block runs, however short: by name, every mode that is not its owner's."""
     seen: set[tuple[str, bool, int]] = set()
+    found: dict[str, int] = {}
     done = threading.Event()
 
     def look() -> None:
         while not done.is_set():
-            for path in (cli.home, *cli.home.rglob("*"), *cli.project.glob("copy.sqlite*")):
+            for path in (each for folder in folders for each in (folder, *folder.rglob("*"))):
                 try:
                     mode = path.lstat().st_mode
                 except FileNotFoundError:
@@ -26,22 +30,32 @@ def test_c92_private_from_the_first_instant(cli: CommandLine, umask: None) -> No
     watcher = threading.Thread(target=look)
     watcher.start()
     try:
-        cli("run", "--inline", "world.py:contracts", "-s", "mode=repeatable")
-        cli("store", "backup", "copy.sqlite")
+        yield found
     finally:
         done.set()
         watcher.join()
-    assert {(name, mode) for name, folder, mode in seen if mode != (0o700 if folder else 0o600)} == set()
-    names = {name for name, _, _ in seen}
-    assert {
-        "log.sqlite",
-        "log.sqlite-wal",
-        "log.sqlite-shm",
-        "store.id",
-        "receipts.key",
-        "host.lock",
-        "copy.sqlite",
-    } <= names
+        assert {(name, mode) for name, folder, mode in seen if mode != (0o700 if folder else 0o600)} == set()
+        found.update({name: mode for name, _, mode in seen})
+
+
+def test_c92_private_from_the_first_instant(cli: CommandLine, umask: None) -> None:
+    """C92: under the most open umask every folder is 0700 and every file 0600, whenever somebody looks."""
+    copies = cli.home.with_name("copies")
+    copies.mkdir(mode=0o700)
+    with watched(cli.home, copies) as found:
+        cli("run", "--inline", "world.py:contracts", "-s", "mode=repeatable")
+        cli("store", "backup", str(copies / "copy.sqlite"))
+    files = {"log.sqlite", "log.sqlite-wal", "log.sqlite-shm", "store.id", "receipts.key", "host.lock", "copy.sqlite"}
+    assert files <= found.keys()
+
+
+def test_c92_what_a_host_makes_is_private_from_the_first_instant(cli: CommandLine, umask: None) -> None:
+    """C92: its socket, its log, its views, and the folders of its runs."""
+    with watched(cli.home) as found:
+        cli("run", "world.py:contracts", "-s", "mode=failing", code=1)
+        cli("projections", "rebuild", "run_list")
+        cli("host", "stop")
+    assert {"host.sock", "host.log", "views.sqlite", "output.log", "scratch", "log.sqlite"} <= found.keys()
 
 
 @pytest.mark.parametrize("how", ["mode", "link", "file"])

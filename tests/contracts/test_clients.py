@@ -270,9 +270,11 @@ async def test_every_answer_is_as_written_down(kind: str, tmp_path: Path, projec
             "host.status": client.host_status(),
             "host.stop": client.host_stop(),
         }
+        head = host.holder.log.head()
         for name, answer in asked.items():
             load(OPERATIONS[name].answer, await answer)
         assert host.host.stopped.is_set()
+        assert host.holder.log.head() == head, "a question leaves neither an event nor a receipt"
 
 
 async def test_redaction_and_backup(kind: str, tmp_path: Path, project: Path) -> None:
