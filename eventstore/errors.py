@@ -30,7 +30,7 @@ No message holds a value, a parameter or text of SQLite.
 """
 
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 class StoreError(Exception):
@@ -183,6 +183,10 @@ class WriteRefused(StoreError):
             "This is a mistake in runwright: please report it.",
         )
         self.path = path
+
+
+#: Why a store is unavailable whose directory is not the one any more that it was opened in.
+LOST: Final = "its files were removed or replaced while it was open"
 
 
 class StoreUnavailable(StoreError):

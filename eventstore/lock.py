@@ -40,6 +40,13 @@ class StoreLock:
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         return cls(descriptor)
 
+    def is_named(self, home: Home) -> bool:
+        """Whether the lock is still the one of the directory's name: another one may stand there, or nothing."""
+        try:
+            return self._descriptor is not None and _still_named(self._descriptor, home)
+        except OSError:
+            return True  # nobody can look now, which says nothing
+
     def release(self) -> None:
         """Give the lock back; twice does no harm."""
         if self._descriptor is not None:
@@ -101,5 +108,5 @@ def _try(home: Home) -> int | None:
 def _still_named(descriptor: int, home: Home) -> bool:
     try:
         return os.path.samestat(os.fstat(descriptor), home.lock.stat())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False

@@ -176,6 +176,11 @@ class EventLog(LogReader):
         """Why the writer serves nobody any more; ``None`` while it does. Whoever holds the log then stops."""
         return self._writer.failed if self._writer else None
 
+    @property
+    def in_place(self) -> bool:
+        """Whether this store is still the one of its directory's name; what is written to another is lost."""
+        return self._lock is not None and self._lock.is_named(self.home)
+
     def when_failed(self, tell: Callable[[], object]) -> None:
         """Have somebody told, on the writer's thread, once the writer serves nobody any more."""
         if self._writer is not None:

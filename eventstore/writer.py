@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from runwright.eventstore import connected, database
 from runwright.eventstore.envelope import Head
-from runwright.eventstore.errors import StoreBusy, StoreError, StoreFull, StoreUnavailable
+from runwright.eventstore.errors import LOST, StoreBusy, StoreError, StoreFull, StoreUnavailable
 from runwright.eventstore.events.log import LogBarrier
 from runwright.eventstore.materializer import Materializer
 from runwright.eventstore.queue import Chore, Queue, Work
@@ -163,7 +163,7 @@ class Writer:
                 self._check_ground()
         except _GroundLostError:
             self._back_out()
-            raise StoreUnavailable("its files were replaced while it was open") from None
+            raise StoreUnavailable(LOST) from None
         except Exception as error:  # noqa: BLE001 - whatever it is, the transaction goes, and each unit runs alone
             self._back_out()
             if len(ran) == 1:

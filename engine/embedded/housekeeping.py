@@ -93,8 +93,8 @@ class Housekeeping:
             return
         try:
             self.follower  # noqa: B018 - asking for it begins it
-        except StoreError as error:
-            _log.warning("the views are not followed: %s", error.code)
+        except (StoreError, OSError) as error:
+            _log.warning("the views are not followed: %s", getattr(error, "code", type(error).__name__))
         while not self._stopped.is_set():
             self._wanted.clear()
             done = self._look()

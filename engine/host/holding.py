@@ -17,9 +17,10 @@ from runwright.engine.host.readiness import Readiness
 from runwright.engine.host.resolver import Resolvers, hosted_code
 from runwright.engine.host.serving.server import Server
 from runwright.engine.host.serving.surface import HostFacts, Surface
-from runwright.engine.host.settings import HostSettings
+from runwright.engine.host.settings import IDLE_EXIT, HostSettings
 from runwright.engine.host.troubles import Troubles
 from runwright.eventstore.envelope import Head
+from runwright.eventstore.errors import LOST, StoreUnavailable
 from runwright.eventstore.home import Home
 
 _log = logging.getLogger("runwright.host")
@@ -115,13 +116,14 @@ class Host:
         self._holder.log.when_failed(lambda: loop.call_soon_threadsafe(self.stop))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stop)
-        if self._settings.idle_exit:
-            self._idling = Idling(
-                self._settings.idle_exit,
-                moved=lambda: self._holder.log.head().position,
-                busy=lambda: not engine.settled or self._attended,
-                leave=self.stop,
-            )
+        idle_exit = self._settings.idle_exit
+        self._idling = Idling(
+            idle_exit or IDLE_EXIT,
+            gone=lambda: not self._holder.log.in_place,
+            moved=lambda: self._holder.log.head().position,
+            busy=lambda: not (idle_exit and engine.settled) or self._attended,
+            leave=self.stop,
+        )
         _log.info("host %s serves", self._holder.epoch)
 
     async def stopped(self) -> None:
@@ -136,14 +138,17 @@ class Host:
         if self._engine is not None:
             await self._engine.drain(grace=self._grace)
         if self._server is not None:
-            # While the lock is held: the socket that is removed is no other host's.
+            # While the lock is held: whoever takes the store next finds no socket of this host.
             await self._server.close()
         await self._resolvers.close()
         failed = self._holder.log.failed
+        if failed is None and not self._holder.log.in_place:
+            failed = StoreUnavailable(LOST)
         head = await asyncio.to_thread(self._holder.close)
-        _log.info("host %s has stopped", self._holder.epoch)
         if failed is not None:
+            _log.error("host %s leaves: %s", self._holder.epoch, failed.message)
             raise failed
+        _log.info("host %s has stopped", self._holder.epoch)
         return head
 
     # --- what clients see and say -------------------------------------------------------------------------------

@@ -26,13 +26,14 @@ PATIENCE = 60.0
 _MAIN = """
 import json, sys
 from pathlib import Path
-from runwright.engine.host import resolver
+from runwright.engine.host import holding, resolver
 from runwright.engine.host.host import run_host
 from runwright.engine.host.settings import HostSettings
 from runwright.engine.transitions.leases import Leases
 settings = json.loads(sys.argv[2])
 Leases.__init__.__kwdefaults__["seconds"] = settings.pop("lease", 30.0)
 resolver.RESOLVE = settings.pop("resolve", resolver.RESOLVE)
+holding.IDLE_EXIT = settings.pop("look", holding.IDLE_EXIT)
 run_host(Path(sys.argv[1]), HostSettings(**settings))
 """
 
@@ -40,7 +41,8 @@ run_host(Path(sys.argv[1]), HostSettings(**settings))
 def command(home: Path, **settings: object) -> Sequence[str]:
     """What starts a host with these settings.
 
-    Beside them: ``lease`` is how long one lasts there, ``resolve`` how long a question about code may take.
+    Beside them: ``lease`` is how long one lasts there, ``resolve`` how long a question about code may take, ``look``
+    how often one that never leaves for want of work looks whether its store is still there.
     """
     return [sys.executable, "-c", _MAIN, str(home), json.dumps(settings)]
 

@@ -40,6 +40,7 @@ class Server:
         self._dispatcher = Dispatcher(surface, self._connected)
         self._connections: dict[asyncio.Task[None], Connection | None] = {}
         self._socket = _bound(path, inside=path == surface.holder.home.socket)
+        self._named = path.lstat()
         self._loop = asyncio.get_running_loop()
         self._again: asyncio.TimerHandle | None = None
         self._closed = False
@@ -67,11 +68,7 @@ class Server:
         if self._closed:
             return
         self._closed = True
-        self.path.unlink(missing_ok=True)
-        if self.path != self._surface.holder.home.socket:
-            # Its private folder is empty now; a client may still look at it, and the next host makes it anew.
-            with suppress(OSError):
-                self.path.parent.rmdir()
+        self._remove()
         self._loop.remove_reader(self._socket)
         if self._again is not None:
             self._again.cancel()
@@ -82,6 +79,16 @@ class Server:
         if connections:
             await asyncio.wait(connections)
         self._dispatcher.close()
+
+    def _remove(self) -> None:
+        """Remove the socket, unless the state directory was replaced, and another host has put its own there."""
+        with suppress(OSError):  # it has been removed already, with everything around it
+            if not os.path.samestat(self.path.lstat(), self._named):
+                return
+            self.path.unlink()
+            if self.path != self._surface.holder.home.socket:
+                # Its private folder is empty now; a client may still look at it, and the next host makes it anew.
+                self.path.parent.rmdir()
 
     def _connected(self) -> Connected:
         return Connected(

@@ -72,16 +72,26 @@ async def test_a_host_leaves_after_a_period_in_which_nothing_happened() -> None:
         looks.append("busy")
         return next(busy)
 
-    Idling(0.01, moved=lambda: next(moved), busy=is_busy, leave=left.set)
+    Idling(0.01, gone=lambda: False, moved=lambda: next(moved), busy=is_busy, leave=left.set)
     await left.wait()
     assert looks == ["busy", "busy"]
     assert next(moved, None) is None
 
 
+async def test_a_host_whose_store_is_gone_leaves_whatever_it_is_at() -> None:
+    """At the next look."""
+    left = asyncio.Event()
+    gone = iter([False, True])
+    news = iter(range(9))
+    Idling(0.01, gone=lambda: next(gone), moved=lambda: next(news), busy=lambda: True, leave=left.set)
+    await left.wait()
+    assert next(gone, None) is None
+
+
 async def test_a_host_that_stops_looks_no_more() -> None:
     """It leaves already."""
     left: list[int] = []
-    idling = Idling(0.0, moved=lambda: 1, busy=lambda: False, leave=lambda: left.append(1))
+    idling = Idling(0.0, gone=lambda: False, moved=lambda: 1, busy=lambda: False, leave=lambda: left.append(1))
     idling.close()
     await asyncio.sleep(0.02)
     assert left == []
