@@ -178,8 +178,9 @@ async def _play(host: Hosted, monkeypatch: pytest.MonkeyPatch, session: str, man
 
 def _compare(few: list[Delivery], many: list[Delivery]) -> None:
     """A delivery costs the same with few in line as with many, and the last of many what the first did."""
-    window = max(10, len(many) // 20)
-    parts = [many[:window], many[len(many) // 2 :][:window], many[-window:]]
+    window = max(50, len(many) // 20)
+    middle = (len(many) - window) // 2
+    parts = [many[:window], many[middle : middle + window], many[-window:]]
     for each in (few, *parts):
         print(f"{_milliseconds(each):6.1f} ms, {_cpu(each):6.2f} ticks of CPU")
     for each in parts:
