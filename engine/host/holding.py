@@ -19,9 +19,11 @@ from runwright.engine.host.serving.server import Server
 from runwright.engine.host.serving.surface import HostFacts, Surface
 from runwright.engine.host.settings import IDLE_EXIT, HostSettings
 from runwright.engine.host.troubles import Troubles
+from runwright.engine.reading.moment import moment_of
 from runwright.eventstore.envelope import Head
 from runwright.eventstore.errors import LOST, StoreUnavailable
 from runwright.eventstore.home import Home
+from runwright.projections.control.requests import REQUESTS, UNSETTLED
 
 _log = logging.getLogger("runwright.host")
 
@@ -121,7 +123,7 @@ class Host:
             idle_exit or IDLE_EXIT,
             gone=lambda: not self._holder.log.in_place,
             moved=lambda: self._holder.log.head().position,
-            busy=lambda: not (idle_exit and engine.settled) or self._attended,
+            busy=lambda: not (idle_exit and engine.settled) or self._attended or self._asks,
             leave=self.stop,
         )
         _log.info("host %s serves", self._holder.epoch)
@@ -169,6 +171,12 @@ class Host:
         if grace is not None:
             self._grace = grace
         self._told.set()
+
+    @property
+    def _asks(self) -> bool:
+        """Whether a run waits for an answer: who gives it has the run go on, and not first a host to start."""
+        with moment_of(self._holder.log) as moment:
+            return any(moment.rows.count(REQUESTS, 1, state=state) for state in UNSETTLED)
 
     @property
     def _attended(self) -> bool:

@@ -1,4 +1,4 @@
-"""A host that waits sleeps: whoever waits, follows or stands in line has it woken by nobody (C75)."""
+"""A host with nothing to do: it sleeps, whoever waits, follows or stands in line (C75), and leaves when it may."""
 
 import sys
 import time
@@ -9,8 +9,11 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]  # no stubs
 import pytest
 
+from runwright.engine.client.client import Client
+from runwright.engine.client.connect import find_host
+from runwright.engine.host.starting import start_host
 from support.host_flows import LONG, QUICK
-from support.hosts import Hosted, hosted, wait
+from support.hosts import Hosted, command, hosted, left_of, wait
 
 WAITING = '''
 """Waits for an hour."""
@@ -40,6 +43,20 @@ def check_sleep(at: Hosted) -> None:
     wait(slept)
 
 
+ASKING = '''
+"""Waits for a person."""
+from runwright import Context, JsonObject, Workflow
+
+flow = Workflow("asking", input=JsonObject)
+
+@flow.checkpoint(summary="Go on?")
+def ask(ctx: Context[JsonObject]) -> str:
+    return "so far"
+
+flow.entry(ask)
+'''
+
+
 @pytest.fixture
 def at(tmp_path: Path) -> Iterator[Hosted]:
     """A host with one place."""
@@ -65,3 +82,22 @@ def test_a_host_sleeps_however_many_wait(at: Hosted) -> None:
         assert at.client.host_status()["runs"]["queued"] == 3
         at.client.run_cancel(long)
         assert {at.ended(run_id)["status"] for run_id in queued} == {"completed"}
+
+
+def test_a_host_stays_as_long_as_a_run_waits_for_an_answer(tmp_path: Path) -> None:
+    """F347: whoever answers finds it there; once nothing is open it leaves."""
+    home = tmp_path / "home"
+    (tmp_path / "asking.py").write_text(ASKING)
+    start_host(home, command=command(home, idle_exit=0.2))
+    with Client.connect(home) as client:
+        run_id = client.run_start("asking.py", {}, cwd=tmp_path, project=tmp_path).value
+        wait(lambda: client.run_status(run_id)["status"] == "waiting")
+        epoch = client.epoch
+    time.sleep(1)  # five of its periods
+    with Client.connect(home, start=False) as client:
+        assert client.epoch == epoch
+        (request,) = client.run_status(run_id)["requests"]
+        last = client.request_answer(request["request_id"], "yes").value
+        wait(lambda: client.run_status(last)["status"] == "completed")
+    wait(lambda: find_host(home) is None)
+    wait(lambda: left_of(home) == [])
