@@ -9,14 +9,17 @@ from typing import Any, TypeAlias, assert_never
 
 from attrs import frozen
 
-from runwright.engine.authoring.conversion import NotConvertible, to_json
+from runwright.engine.authoring.conversion import NotConvertible, readings, to_json
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.commands.client import Caller
 from runwright.engine.embedded.code import Typed
+from runwright.engine.embedded.filling import TASK_FIELD
 from runwright.engine.reading.moment import Moment, moment_of
 from runwright.engine.results import Adopted
 from runwright.engine.rundata import Found, RunData
+from runwright.eventstore.errors import ValueRefused
 from runwright.eventstore.log import LogReader
+from runwright.eventstore.values import Json, JsonObject, decode
 from runwright.projections.control.receipts import RECEIPTS
 from runwright.projections.control.runs import RunRow
 
@@ -85,14 +88,41 @@ def _same(moment: Moment, run: RunRow, given: Given) -> bool:
 
 
 def _same_input(moment: Moment, run: RunRow, given: Started) -> bool:
-    """An input that was typed in parts, or was erased since, cannot be compared."""
-    if given.typed.fields or given.typed.task is not None:
-        return True
+    """Whether the input is the same; one that was erased since cannot be compared."""
     saved = RunData(moment.rows, moment.event).read_run_input(run.run_id)
+    if not isinstance(saved, Found):
+        return True
     try:
-        return not isinstance(saved, Found) or saved.value == to_json(given.input, Any)
+        value = to_json(given.input, Any)
     except NotConvertible:
         return False
+    typed = given.typed
+    if not typed.fields and typed.task is None:
+        return saved.value == value
+    return isinstance(saved.value, dict) and isinstance(value, dict) and _fits(saved.value, value, typed)
+
+
+def _fits(saved: JsonObject, value: JsonObject, typed: Typed) -> bool:
+    """Whether what was typed can have become a saved input, which holds what was given and no default."""
+    meant: dict[str, list[Json]] = {name: [each] for name, each in value.items()}
+    for each in typed.fields:
+        meant[each.key] = _document(each.text) if each.is_json else readings(each.text)
+    if typed.task is not None:
+        meant[TASK_FIELD] = [typed.task]
+    return saved.keys() == meant.keys() and all(
+        any(_equal(saved[name], each) for each in found) for name, found in meant.items()
+    )
+
+
+def _document(text: str) -> list[Json]:
+    try:
+        return [decode(text)]
+    except ValueRefused:
+        return []
+
+
+def _equal(saved: Json, given: Json) -> bool:
+    return saved == given and isinstance(saved, bool) is isinstance(given, bool)
 
 
 def _names(workflow: Workflow[Any] | str, run: RunRow) -> bool:

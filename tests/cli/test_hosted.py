@@ -68,14 +68,6 @@ def test_the_size_of_a_store_counts_what_is_not_in_its_file_yet(hosted: CommandL
     assert hosted("store", "status", "--json").document["bytes"] == (hosted.home / "log.sqlite").stat().st_size
 
 
-def test_the_same_key_starts_once(hosted: CommandLine) -> None:
-    """A repeated start with its key answers with the first run; another start under that key is a conflict."""
-    first = hosted("start", "sample", "greet", "--key", "k1").out
-    assert hosted("start", "sample", "greet", "--key", "k1").out == first
-    hosted("start", "sample", "other", "--key", "k1", code=3)
-    assert len(hosted("runs", "--json").document["items"]) == 1
-
-
 def test_a_run_is_shown_until_it_ends(hosted: CommandLine) -> None:
     """The output last on stdout; the steps and what the code printed on stderr; the exit code says how it ended."""
     done = hosted("run", "sample", "greet")

@@ -7,7 +7,7 @@ from typing_extensions import TypeForm
 
 from runwright.engine.authoring.conversion.build import Builder
 from runwright.engine.authoring.conversion.containers import PLAIN
-from runwright.engine.authoring.conversion.settings import coerce_setting, read_duration
+from runwright.engine.authoring.conversion.settings import coerce_setting, read_duration, readings
 from runwright.engine.authoring.conversion.shape import NotConvertible, Refs, Shape, Unstorable
 from runwright.eventstore.values import Json, JsonObject
 
@@ -21,6 +21,7 @@ __all__ = [
     "coerce_setting",
     "from_json",
     "read_duration",
+    "readings",
     "schema_of",
     "shape_of",
     "storable",

@@ -2,8 +2,10 @@
 
 import json
 import re
+from contextlib import suppress
 from datetime import timedelta
 
+from runwright.engine.authoring.conversion.containers import PLAIN
 from runwright.engine.authoring.conversion.scalars import Duration
 from runwright.engine.authoring.conversion.shape import NotConvertible, Shape
 from runwright.eventstore.values import Json
@@ -46,6 +48,14 @@ def coerce_setting(text: str, shape: Shape) -> Json:
     known = shape.finite()
     fix = f"one of {', '.join(str(value) for value in known)}" if known else ""
     raise NotConvertible(f"the text is no {shape.name}", fix)
+
+
+def readings(text: str) -> list[Json]:
+    """What the value of ``-s key=value`` could have been converted to, whatever type the field has."""
+    found = _candidates(text, PLAIN)
+    with suppress(ValueError, OverflowError):
+        found.append(read_duration(text).total_seconds())
+    return found
 
 
 def _candidates(text: str, shape: Shape) -> list[Json]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from runwright import Json
-from runwright.engine.authoring.conversion import NotConvertible, coerce_setting, read_duration, shape_of
+from runwright.engine.authoring.conversion import NotConvertible, coerce_setting, read_duration, readings, shape_of
 
 
 class Colour(Enum):
@@ -47,6 +47,7 @@ class Colour(Enum):
 def test_text_becomes_a_value_of_its_type(text: str, declared: Any, value: Json) -> None:
     """The likeliest reading of the declared type wins."""
     assert coerce_setting(text, shape_of(declared)) == value
+    assert value in readings(text)  # where the type is not known any more, it can be told that it was meant
 
 
 @pytest.mark.parametrize(
