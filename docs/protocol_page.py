@@ -21,7 +21,7 @@ RULES = Path(__file__).with_name("protocol_rules.txt")
 _OUTCOMES = {
     "accepted": "It was done, or the question is answered.",
     "adopted": "An equal command under the same key had been done before; this is its receipt.",
-    "rejected": "It cannot be done as it was asked; nothing was written.",
+    "rejected": "It cannot be done as it was asked; nothing was written but a candidate of `request.submit`.",
     "conflict": "Another fact stands in the way; nothing was written.",
     "recovery_required": "Somebody has to act first; nothing was written.",
     "not_found": "There is no run, request, effect or value of that name.",
@@ -37,6 +37,58 @@ _EVENTS = {
     "end": "Nothing follows. The code `finished` says that the run has ended; any other says what went wrong.",
 }
 
+#: Whether a kind of message starts a turn, what its content holds beside `schema`, `messageId`, `runId` and `workflow`,
+#: and what its text is; a test compares it with messages that runs wrote.
+CONTENTS: dict[str, tuple[str, dict[str, str], str]] = {
+    "step": (
+        "yes",
+        {
+            "requestId": "",
+            "contract": "the JSON Schema of an answer",
+            "kind": "`agent`: takes `request.submit`; `assistant`: takes the text that its turn ended with",
+            "node": "",
+            "visit": "",
+            "attempt": "",
+            "reason": "`initial`, `resumed` or `reminder`",
+        },
+        "what is asked",
+    ),
+    "decision": (
+        "no",
+        {
+            "requestId": "",
+            "kind": "`decision` or `checkpoint`",
+            "presentation": "title, facts and choices, for people",
+            "digest": "what a decision is bound to",
+            "deadline": "",
+            "protected": "whether a checkpoint takes a person's answer alone",
+            "contract": "",
+            "node": "",
+            "visit": "",
+            "attempt": "",
+        },
+        "the question, for whoever may answer it",
+    ),
+    "notification": ("no", {"kind": "`interim` or `final`", "node": ""}, "what the run tells"),
+    "launch_failure": ("yes", {"state": "`failed`", "code": "", "message": ""}, "why a run never began"),
+    "terminal": (
+        "with instructions",
+        {
+            "outcome": "",
+            "code": "",
+            "message": "",
+            "finishedAt": "",
+            "result": "quoted as data",
+            "error": "quoted as data",
+            "earlier": "the same of the runs that it carried on",
+            "earlierLeftOut": "",
+            "instructions": "",
+        },
+        "how a run ended, and the instructions",
+    ),
+    "follow_up": ("yes", {}, "what was left for after the end"),
+}
+
 
 def protocol_reference() -> str:
     """The text of `docs/reference/protocol.md`."""
@@ -44,6 +96,7 @@ def protocol_reference() -> str:
     for name, table in (
         ("outcomes", _outcomes()),
         ("events", _events()),
+        ("contents", _contents()),
         ("operations", _operations()),
         ("classes", _classes()),
     ):
@@ -59,6 +112,14 @@ def _outcomes() -> str:
 def _events() -> str:
     rows = [f"| `{kind}` | {_link(cls)} | {_EVENTS[kind]} |\n" for kind, cls in EVENT_PAYLOADS.items()]
     return "".join(("| kind | payload | brings |\n| --- | --- | --- |\n", *rows))
+
+
+def _contents() -> str:
+    rows = []
+    for kind, (starts, held, text) in CONTENTS.items():
+        fields = ", ".join(f"`{name}`" + (f" ({meaning})" if meaning else "") for name, meaning in held.items())
+        rows.append(f"| `{kind}` | {starts} | {fields or 'nothing'} | {text} |\n")
+    return "".join(("| kind | starts a turn | holds also | `text` |\n| --- | --- | --- | --- |\n", *rows))
 
 
 def _operations() -> str:

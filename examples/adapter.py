@@ -2,11 +2,14 @@
 
     python adapter.py HOME WORKFLOW ANSWER...
 
-starts a workflow in a session of a made-up agent, whose model hands in one ANSWER after another, and prints what the
-session hears until the workflow has ended. Put your own agent in the place of `Agent`.
+starts a workflow in a session of a made-up agent, whose model hands in one ANSWER after another (JSON where it reads as
+such, else text), and prints what the session hears until the workflow has ended. A model that has no answer left says
+so in its turn, and is reminded twice. The exit code is 0 where the workflow completed. Put your own agent in the place
+of `Agent`.
 """
 
 import asyncio
+import json
 import sys
 import uuid
 from collections.abc import Callable, Coroutine
@@ -14,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from runwright.engine.client import AsyncClient
-from runwright.engine.errors import AnswerRejected, ConflictError
+from runwright.engine.errors import AnswerRejected, ConflictError, EngineError
 from runwright.engine.protocol.errors import HostUnavailable
 
 Message = dict[str, Any]
@@ -56,7 +59,11 @@ class Adapter:
         self.ended = asyncio.Event()
 
     async def run(self) -> None:
-        """Be the coordinator until the workflow's end was told; after a lost connection, begin anew."""
+        """Be the coordinator until the workflow's end was told; after a lost connection, begin anew.
+
+        Raises:
+            ConflictError: Another adapter has attached, and the session is its own (`claim_lost`).
+        """
         while not self.ended.is_set():
             try:
                 await self.attach()
@@ -102,10 +109,10 @@ class Adapter:
         message = self.held
         if message is None or self.agent.busy:
             return  # `settled` sends it
-        self.held = None
         text = await self.client.content_read(message["text"]) if message["text"] else ""
-        if self.agent.busy or self.agent.entry_of(message["message"]) is not None:
-            return  # reading took a moment
+        if self.held is not message or self.agent.busy:
+            return  # reading took a moment; `settled` sends what is still held
+        self.held = None
         self.agent.append(str(text), message["message"])
         self.agent.busy = bool(message["starts_turn"])
         await self.report(message["message"])
@@ -137,19 +144,31 @@ class Adapter:
         await self.send()
 
 
-async def main(home: Path, workflow: str, answers: list[str]) -> None:
-    """Start a workflow in a session, and play its model."""
+def read(answer: str) -> Any:
+    """An answer as it was typed: JSON, or else a text."""
+    try:
+        return json.loads(answer)
+    except ValueError:
+        return answer
+
+
+async def main(home: Path, workflow: str, answers: list[str]) -> int:
+    """Start a workflow in a session, and play its model; answer the exit code."""
 
     async def model(message: Message, text: str) -> str:
         """The model reads what it is asked, and calls the tool that hands an answer in."""
         print(f"{message['kind']}: {text}")
         if message["kind"] != "step":
             return "Noted."
-        request = message["content"]["value"]["requestId"]
+        if not answers:
+            return "I have no answer."
+        step: Any = await client.content_read(message["content"])
         try:
-            await client.request_submit(request, answers.pop(0), session=agent.session, epoch=adapter.epoch)
+            await client.request_submit(
+                step["requestId"], read(answers.pop(0)), session=agent.session, epoch=adapter.epoch
+            )
         except (AnswerRejected, ConflictError) as refused:
-            return refused.message
+            return refused.message  # why, for the model to correct itself by
         return "Done."
 
     agent = Agent(model)
@@ -164,7 +183,11 @@ async def main(home: Path, workflow: str, answers: list[str]) -> None:
         await adapter.run()
         for _, text in agent.branch:
             print(f"> {text}")
+        return 0 if (await client.run_status(run.value))["status"] == "completed" else 1
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
+    try:
+        sys.exit(asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])))
+    except EngineError as refused:
+        sys.exit(f"{refused.message} {refused.hint}")

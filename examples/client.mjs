@@ -6,20 +6,24 @@
 //   node client.mjs HOME cancel RUN [REASON]          end it
 //
 // The exit code is 0 where it went as asked, 1 where the run ended otherwise, 2 where the host refused.
+// `adapter.mjs` uses its `Client` for a session.
 
 import { createHash, randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
 const PROTOCOL = "runwright.client.v1";
 const MAX_FRAME = 1024 * 1024;
 const PART = 512 * 1024;
 const PATIENCE = 30_000;
+/** Why a subscription may end although it can be taken up again. */
+export const PASSING = ["host_busy", "store_closed", "store_unavailable"];
 
-class Refused extends Error {
+export class Refused extends Error {
   constructor(error) {
     super(`${error.message} ${error.hint}`);
     this.code = error.code;
@@ -122,19 +126,21 @@ class Line {
 }
 
 /** Calls that are tried again, under the same key, until they have a reply. */
-class Client {
+export class Client {
   #home;
+  #name;
   #line = null;
   #calls = 0;
 
-  constructor(home) {
+  constructor(home, name = "node-example") {
     this.#home = home;
+    this.#name = name;
   }
 
   async ask(operation, { run = null, payload = {}, key = null, heard = null } = {}) {
     const until = Date.now() + PATIENCE;
     for (let delay = 20; ; delay = Math.min(2 * delay, 500)) {
-      const message = { client_id: "node-example", operation, key, run_id: run, payload };
+      const message = { client_id: this.#name, operation, key, run_id: run, payload };
       try {
         if (this.#line?.lost) this.close();
         this.#line ??= await Line.open(socketOf(this.#home));
@@ -161,6 +167,7 @@ class Client {
         const heard = (event) => {
           if (event === null) return done(false);
           if (event.kind === "end" && event.payload.code === "finished") return done(true);
+          if (event.kind === "end" && PASSING.includes(event.payload.code)) return done(false);
           if (event.kind === "end") return failed(new Refused(event.payload));
           after = event.position;
           seen((view = event.payload));
@@ -171,18 +178,17 @@ class Client {
     }
   }
 
-  /** A run's output: inline where it is small, else joined from its parts and verified. */
-  async output(run) {
-    const { output } = await this.ask("run.output", { run });
-    if (output.inline) return output.value;
+  /** A value: inline where it is small, else joined from its parts and verified. */
+  async read(value) {
+    if (value.inline) return value.value;
     const parts = [];
-    for (let part = 0; part * PART < output.bytes; part++) {
-      const payload = { position: output.position, field: output.field, part };
+    for (let part = 0; part * PART < value.bytes; part++) {
+      const payload = { position: value.position, field: value.field, part };
       parts.push(Buffer.from((await this.ask("content.read", { payload })).data, "base64"));
     }
     const whole = Buffer.concat(parts);
-    if (createHash("sha256").update(whole).digest("hex") !== output.sha256) throw new Error("the output is damaged");
-    return output.media === "text/plain" ? whole.toString("utf8") : JSON.parse(whole.toString("utf8"));
+    if (createHash("sha256").update(whole).digest("hex") !== value.sha256) throw new Error("a value is damaged");
+    return value.media === "text/plain" ? whole.toString("utf8") : JSON.parse(whole.toString("utf8"));
   }
 }
 
@@ -193,8 +199,10 @@ async function followed(client, run) {
     const line = `${view.status.status} ${node}`;
     if (line !== last) console.error((last = line));
   });
-  if (status === "completed") console.log(JSON.stringify(await client.output(run)));
-  return status === "completed" ? 0 : 1;
+  if (status !== "completed") return 1;
+  const { output } = await client.ask("run.output", { run });
+  console.log(JSON.stringify(await client.read(output)));
+  return 0;
 }
 
 async function main([home, command, ...rest]) {
@@ -224,4 +232,5 @@ async function main([home, command, ...rest]) {
   }
 }
 
-process.exitCode = await main(process.argv.slice(2));
+const started = realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);
+if (started) process.exitCode = await main(process.argv.slice(2));

@@ -1,17 +1,29 @@
-"""Does the example of an adapter do what its guide says, also where the host dies under it?"""
+"""Do both examples of an adapter do what their guide says, also where their host dies and replies are lost?"""
 
 import asyncio
 import os
+import shutil
 import sys
 from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
 import pytest
 
-from support.hosts import Hosted, hosted
+from runwright.engine.client import AsyncClient
+from support.conversing import check_once
+from support.hosts import hosted
+from support.relays import relayed
+from support.serving import served
 
 ROOT = Path(__file__).parents[2]
-ADAPTER = ROOT / "examples" / "adapter.py"
+NODE = shutil.which("node")
+ADAPTERS = {
+    "python": (sys.executable, str(ROOT / "examples" / "adapter.py")),
+    "node": (str(NODE), str(ROOT / "examples" / "adapter.mjs")),
+}
+needs_node = pytest.mark.skipif(NODE is None, reason="needs Node: one of the examples is a Node program")
+
+pytestmark = pytest.mark.parametrize("language", ["python", pytest.param("node", marks=needs_node)])
 
 FLOW = '''"""A workflow that asks its session twice."""
 
@@ -42,30 +54,87 @@ workflow.entry(first)
 workflow.then(first, second)
 '''
 
+JUDGES = '''"""A workflow that takes an object for an answer."""
 
-async def adapter(host: Hosted, *answers: str) -> Process:
-    """Run the example."""
-    (host.project / "asks.py").write_text(FLOW)
+from attrs import frozen
+
+from runwright import Context, JsonObject, Workflow
+
+
+@frozen
+class Verdict:
+    """What the model says."""
+
+    clean: bool
+    notes: tuple[str, ...] = ()
+
+
+workflow = Workflow("judges", input=JsonObject)
+
+
+@workflow.agent(returns=Verdict)
+def judge(ctx: Context[JsonObject]) -> str:
+    """Ask."""
+    return "Is it clean?"
+
+
+workflow.entry(judge)
+'''
+
+
+WAITS = '''"""A workflow that waits for a person."""
+
+from runwright import Choice, Context, JsonObject, Workflow
+
+workflow = Workflow("waits", input=JsonObject)
+
+
+@workflow.decision(choices=[Choice("yes"), Choice("no")])
+def ask(ctx: Context[JsonObject]) -> str:
+    """Ask."""
+    return "Go on?"
+
+
+workflow.entry(ask)
+'''
+
+
+async def adapter(language: str, home: Path, project: Path, *answers: str, flow: str = FLOW) -> Process:
+    """Run an example."""
+    (project / "flow.py").write_text(flow)
     return await asyncio.create_subprocess_exec(
-        sys.executable, str(ADAPTER), str(host.home), "asks.py", *answers,
-        cwd=host.project, stdout=PIPE, stderr=PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        *ADAPTERS[language], str(home), "flow.py", *answers,
+        cwd=project, stdout=PIPE, stderr=PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
 
 
-async def said(process: Process) -> list[str]:
-    """What it printed in the end; it has to have gone well."""
+async def said(process: Process, *, code: int = 0) -> list[str]:
+    """What it printed in the end; it has to have gone as it should, and without complaint."""
     out, err = await process.communicate()
-    assert process.returncode == 0, err.decode()
+    assert (process.returncode, err.decode()) == (code, "")
     return out.decode().splitlines()
 
 
-async def test_it_plays_a_whole_session(tmp_path: Path) -> None:
+async def heard(process: Process, beginning: str) -> None:
+    """Wait for a line that it prints."""
+    assert process.stdout is not None
+    while line := (await process.stdout.readline()).decode():
+        if line.startswith(beginning):
+            return
+    raise AssertionError((await process.communicate())[1].decode())
+
+
+def kinds(lines: list[str]) -> list[str]:
+    """What started turns, in order."""
+    return [line.partition(":")[0] for line in lines if line.startswith(("step: ", "terminal: "))]
+
+
+async def test_it_plays_a_whole_session(tmp_path: Path, language: str) -> None:
     """Two steps, one of them refused at first and asked again, and the end is told."""
     with hosted(tmp_path) as host:
-        lines = await said(await adapter(host, "far too long", "one", "two"))
+        lines = await said(await adapter(language, host.home, host.project, "far too long", "one", "two"))
         assert lines[0].startswith("step: What is the first word?")
-        told = [line for line in lines if line.startswith(("step: ", "terminal: "))]
-        assert [line.partition(":")[0] for line in told] == ["step", "step", "step", "terminal"]
+        assert kinds(lines) == ["step", "step", "step", "terminal"]
         assert "at most nine letters" in "\n".join(lines)
         assert any(line.startswith("step: What comes after one?") for line in lines)
         (run,) = host.client.run_list()["items"]
@@ -75,14 +144,33 @@ async def test_it_plays_a_whole_session(tmp_path: Path) -> None:
         assert [each["state"] for each in turns] == ["ended"] * 4
 
 
+async def test_an_answer_may_be_an_object(tmp_path: Path, language: str) -> None:
+    """What reads as JSON is handed in as such; what does not fit is refused with the path, and corrected."""
+    answers = ('{"clean": "yes"}', '{"clean": true, "notes": ["well done"]}')
+    with hosted(tmp_path) as host:
+        lines = await said(await adapter(language, host.home, host.project, *answers, flow=JUDGES))
+        assert "$.clean" in "\n".join(lines)
+        (run,) = host.client.run_list()["items"]
+        assert host.client.run_output(run["run_id"]) == {"clean": True, "notes": ["well done"]}
+
+
+async def test_a_model_without_an_answer_ends_well(tmp_path: Path, language: str) -> None:
+    """It says so in its turn, is reminded twice, and hears how the run ended."""
+    with hosted(tmp_path) as host:
+        lines = await said(await adapter(language, host.home, host.project, "one"), code=1)
+        assert kinds(lines) == ["step"] * 4
+        assert lines.count("> I have no answer.") == 3
+        assert any(line.startswith("> Workflow asks failed") for line in lines)
+        (run,) = host.client.run_list()["items"]
+        assert host.client.run_status(run["run_id"])["error"]["code"] == "missing_submission"
+
+
 @pytest.mark.parametrize("after", ["step: What is the first", "step: What comes after"])
-async def test_it_outlives_its_host(tmp_path: Path, after: str) -> None:
+async def test_it_outlives_its_host(tmp_path: Path, language: str, after: str) -> None:
     """The host is killed while a turn goes on or ends; the adapter attaches anew, and nothing comes twice."""
     with hosted(tmp_path) as host:
-        process = await adapter(host, "one", "two")
-        assert process.stdout is not None
-        while not (await process.stdout.readline()).decode().startswith(after):
-            assert process.returncode is None
+        process = await adapter(language, host.home, host.project, "one", "two")
+        await heard(process, after)
         await asyncio.to_thread(host.kill)
         await asyncio.to_thread(host.start_again)
         lines = await said(process)
@@ -90,3 +178,30 @@ async def test_it_outlives_its_host(tmp_path: Path, after: str) -> None:
         assert run["status"] == "completed"
         shown = [line for line in lines if line.startswith("> ") and "?" in line]
         assert len(shown) == len(set(shown))
+
+
+async def test_lost_replies_double_nothing(tmp_path: Path, language: str) -> None:
+    """Whatever it says again when a reply was lost was said once, and nothing stands on the branch twice."""
+    async with served(tmp_path / "home") as host, relayed(host, tmp_path / "front") as relay:
+        relay.lose, relay.keep = 8, 2
+        lines = await said(await adapter(language, relay.path.parent, tmp_path, "one", "two"))
+        assert relay.lost == 8
+        assert kinds(lines) == ["step", "step", "terminal"]
+        runs = (await host.engine.query("runs")).items
+        assert [row["status"] for row in runs] == ["completed"]
+        await check_once(host)
+
+
+async def test_it_leaves_the_session_to_whoever_attaches(tmp_path: Path, language: str) -> None:
+    """The one before ends with the reason; the session is the other's."""
+    with hosted(tmp_path) as host:
+        process = await adapter(language, host.home, host.project, "one", flow=WAITS)
+        while not (runs := host.client.run_list(live=True)["items"]) or runs[0]["status"] != "waiting":
+            await asyncio.sleep(0.02)
+        session = host.client.run_status(runs[0]["run_id"])["session"]
+        async with await AsyncClient.connect(host.home, client="tests") as other:
+            await other.session_attach(session, agent="tests")
+        _, err = await process.communicate()
+        assert process.returncode == {"python": 1, "node": 2}[language]
+        assert f"attached to session {session} last" in err.decode()
+        assert "Traceback" not in err.decode()

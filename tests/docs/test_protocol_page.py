@@ -2,11 +2,15 @@
 
 import json
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runwright.engine.commands.client import CancelRun, DecideRequest
+from runwright.engine.commands.host import PresentRun
+from runwright.engine.commands.worker import AskPerson, AskSession, FinishNode, QueueNotification, StartNode
 from runwright.engine.host.serving.asked import Asked
 from runwright.engine.host.serving.bounds import MOST_CALLS, MOST_CONNECTIONS, MOST_SUBSCRIPTIONS
 from runwright.engine.protocol.envelopes import Call, Reply, unwrap
@@ -15,16 +19,26 @@ from runwright.engine.protocol.limits import MAX_CALL, MOST_ITEMS, PART
 from runwright.engine.protocol.operations import OPERATIONS
 from runwright.engine.protocol.place import MOST_BYTES
 from runwright.engine.wire.frames import MAX_FRAME
+from runwright.eventstore.events.message import MessageQueued
+from runwright.projections.control.requests import REQUESTS
+from support.ended_runs import failed_launch
+from support.graphs import graph, node
+from support.scripted_session import ScriptedSession
+from support.stage import Stage, stage
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "protocol.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "reference" / "protocol.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^[→←] (\{.*\})$", PAGE, re.MULTILINE)
 WHOLE = [line for line in LINES if "…" not in line]
-#: Which operation each reply of the session shown is about.
-REPLIES = {"1": "run.start", "2": "view.subscribe", "3": "run.output", "4": "run.cancel"}
+CONTENTS: dict[str, tuple[str, dict[str, str], str]] = runpy.run_path(str(DOCS / "protocol_page.py"))["CONTENTS"]
+#: Which operation each reply that is shown is about.
+REPLIES: dict[str, str] = dict(
+    re.findall(r'^→ \{"type": "call", "call_id": "(\d+)", .*"operation": "([a-z.]+)"', PAGE, re.M)
+)
 
 
 @pytest.mark.parametrize("line", WHOLE, ids=range(len(WHOLE)))
-def test_the_session_is_one_that_a_host_would_have(line: str) -> None:
+def test_what_travels_is_what_a_host_would_have(line: str) -> None:
     """Each line of it is an envelope, each call fits its operation, and each answer the class it names."""
     envelope: Any = unwrap(json.loads(line))
     match envelope:
@@ -57,3 +71,51 @@ def test_the_session_shows_every_envelope() -> None:
 def test_bounds_are_the_ones_that_hold(bound: str) -> None:
     """Every bound in words is that of the code."""
     assert bound in " ".join(PAGE.split())
+
+
+def test_contents_of_messages_are_the_ones_that_runs_write(tmp_path: Path) -> None:
+    """Every kind of message, with the fields that its content has, and whether it starts a turn."""
+    with stage(tmp_path / "home") as scene:
+        failed_launch(scene, "run-0")
+        scene.host(PresentRun(run_id="run-0"))
+        say_everything(scene)
+        messages = [each.event for each in scene.log.read_all() if isinstance(each.event, MessageQueued)]
+    starts, written = {}, {}
+    for each in messages:
+        assert each.content is not None
+        held: Any = each.content.value
+        assert held.keys() >= {"schema", "messageId", "runId", "workflow"}
+        starts[each.kind] = each.starts_turn
+        written[each.kind] = held.keys() - {"schema", "messageId", "runId", "workflow"}
+    assert written == {kind: set(fields) for kind, (_, fields, _) in CONTENTS.items()}
+    assert starts == {kind: says != "no" for kind, (says, _, _) in CONTENTS.items()}
+
+
+def say_everything(scene: Stage) -> None:
+    """A run that tells its session something, asks a person and the model, and ends with instructions."""
+    at: dict[str, Any] = {"visit": 1, "attempt": 1}
+    pi = ScriptedSession(scene)
+    scene.queue(graph(node("tell", "notify"), node("ok", "decision"), node("ask", "agent")), session="s1")
+    pi.follow_up("run-1", "And then?")
+    pi.settle()
+    scene.applied(
+        scene.claim(),
+        StartNode(path="tell", **at),
+        QueueNotification(path="tell", **at, text="Half done"),
+        FinishNode(path="tell", **at, outcome="completed"),
+        StartNode(path="ok", **at),
+        AskPerson(
+            path="ok",
+            **at,
+            title="Ship it?",
+            facts={},
+            subject={},
+            choices=[{"name": "yes", "label": "", "text": None}],
+        ),
+    )
+    (request,) = scene.rows(REQUESTS)
+    scene.ask(DecideRequest(request=request.request, choice="yes", by="Ada"))
+    ask = AskSession(path="ask", **at, kind="agent", prompt="p", contract=None)
+    scene.applied(scene.claim(), StartNode(path="ask", **at), ask)
+    scene.ask(CancelRun(run_id="run-1"))
+    scene.host(PresentRun(run_id="run-1", instructions="Say it."))

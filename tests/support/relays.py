@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import shutil
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from attrs import define, field
+
+from support.serving import Served
 
 
 @define
@@ -18,6 +21,7 @@ class Relay:
         path: Where clients connect.
         host: Where the host listens.
         lose: How many replies are swallowed from now on; each ends its connection.
+        keep: How many are let through before each.
         lost: How many were.
         connections: How many clients came, or came again.
         frames: The bytes of each frame of the host's, by the operation that it belongs to.
@@ -26,9 +30,11 @@ class Relay:
     path: Path
     host: Path
     lose: int = 0
+    keep: int = 0
     lost: int = 0
     connections: int = 0
     frames: dict[str, list[int]] = field(factory=lambda: defaultdict(list))
+    _kept: int = field(default=0, init=False)
     _asked: dict[str, str] = field(factory=dict, init=False)
     _server: asyncio.Server | None = field(default=None, init=False)
     _open: set[asyncio.Task[None]] = field(factory=set, init=False)
@@ -85,8 +91,25 @@ class Relay:
     async def _drop(self, line: bytes) -> bool:
         frame = json.loads(line)
         self.frames[self._asked.get(frame.get("call_id"), "hello")].append(len(line))
-        if self.lose and frame["type"] == "reply":
-            self.lose -= 1
-            self.lost += 1
-            return True
-        return False
+        if not self.lose or frame["type"] != "reply":
+            return False
+        self._kept += 1
+        if self._kept <= self.keep:
+            return False
+        self._kept = 0
+        self.lose -= 1
+        self.lost += 1
+        return True
+
+
+@asynccontextmanager
+async def relayed(host: Served, folder: Path) -> AsyncIterator[Relay]:
+    """A relay before a host; its folder is a state directory to whoever connects."""
+    folder.mkdir(mode=0o700)
+    shutil.copy(host.home / "store.id", folder)  # by which a client finds the socket
+    relay = Relay(path=folder / "host.sock", host=host.server.path)
+    await relay.open()
+    try:
+        yield relay
+    finally:
+        await relay.close()

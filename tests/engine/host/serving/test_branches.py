@@ -107,6 +107,21 @@ async def test_a_fork_loses_and_doubles_nothing(
     check_sound(tmp_path / "home")
 
 
+@pytest.mark.parametrize(("point", "turns"), [("shown", ["ended"] * 2), ("in its turn", ["lost", "ended", "ended"])])
+async def test_who_attaches_after_a_fork_is_asked_anew(tmp_path: Path, point: str, turns: list[str]) -> None:
+    """An adapter that remembers no message need not say which one its branch has lost."""
+    async with talking(tmp_path, asks("first", "second", "last")) as (host, pi, run_id):
+        pi.branch.append(TYPED)
+        message = await reach(pi, run_id, point)
+        pi.fork(before=TYPED)
+        await pi.attach(rests=True)
+        again = await show(pi)
+        assert (again["content"]["value"]["reason"], again["message"] == message["message"]) == ("resumed", False)
+        await answer(pi, again, "fine")
+        await answer(pi, await show(pi), "good")
+        await check(host, pi, run_id, turns)
+
+
 @pytest.mark.parametrize("forked", [False, True])
 async def test_c30_a_resumed_step_and_the_one_after_it_arrive(tmp_path: Path, forked: bool) -> None:
     """Also where the branch shows it late, or another branch does: reports about the old one cancel nothing."""

@@ -1,10 +1,8 @@
 """Every word of a conversation, with its reply lost on the way: the adapter repeats it, and it was said once."""
 
 import asyncio
-import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +10,7 @@ import pytest
 
 from runwright import Adopted, Applied
 from support.conversing import asks, check_once, rows, submit
-from support.relays import Relay
+from support.relays import Relay, relayed
 from support.serving import Served, served
 from support.socket_session import SocketSession, speaking
 from support.sound import check_sound
@@ -90,19 +88,6 @@ class Story:
                 await self.say("end", self.pi.end())
                 await self.say("settle", self.pi.settle())
         return kinds
-
-
-@asynccontextmanager
-async def relayed(host: Served, folder: Path) -> AsyncIterator[Relay]:
-    """A relay before a host; its folder is a state directory to whoever connects."""
-    folder.mkdir()
-    shutil.copy(host.home / "store.id", folder)  # by which a client finds the socket
-    relay = Relay(path=folder / "host.sock", host=host.server.path)
-    await relay.open()
-    try:
-        yield relay
-    finally:
-        await relay.close()
 
 
 async def play(folder: Path, lost: str) -> tuple[Counter[str], Story]:
