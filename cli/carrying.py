@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from runwright.cli.driving import Driven
 from runwright.cli.following import follow, told
+from runwright.cli.handing import Bound, Handed
 from runwright.cli.hosted_changes import HostedChanges
 from runwright.cli.hosting import host_lives
 from runwright.cli.interview import Interview, answerable, asking_terminal
@@ -69,6 +70,7 @@ def show_hosted(
     *,
     timeout: float | None,
     printed: Mapping[str, int] = MappingProxyType({}),
+    agents: Sequence[str] = (),
 ) -> Driven:
     """Show runs that the host drives.
 
@@ -79,6 +81,7 @@ def show_hosted(
         interrupts: What was pressed.
         timeout: Seconds to show them; the runs themselves go on.
         printed: The bytes of what a run's code has printed that are no news.
+        agents: Executors as they were named: they are handed over again with what is answered here.
     """
     with reading(call) as store:
         after = store.head().position
@@ -87,7 +90,7 @@ def show_hosted(
             screen(call, store, run_ids, after) as feeder,
             asking_terminal(call) as terminal,
         ):
-            carried = _Carried(call, client, store, feeder, interrupts, terminal, printed)
+            carried = _Carried(call, client, store, feeder, interrupts, terminal, printed, agents)
             found = follow(store, run_ids, news, feeder, rests=carried.rests, timeout=timeout, look=carried.look)
             carried.look(found)
         return Driven(statuses=found, left=interrupts.count > 1)
@@ -117,6 +120,7 @@ class _Carried:
         interrupts: Interrupts,
         terminal: "Terminal | None",
         printed: Mapping[str, int],
+        agents: Sequence[str],
     ) -> None:
         self._call = call
         self._client = client
@@ -127,6 +131,7 @@ class _Carried:
         self._starts = 0
         self._interrupts = interrupts
         self._terminal = terminal
+        self._agents = agents
 
     def rests(self, status: "Status") -> bool:
         """Whether a run is followed no further: it needs somebody, and nobody can be asked here."""
@@ -152,9 +157,12 @@ class _Carried:
         if self._terminal is None or self._interrupts.count:
             return
         for request in answerable(self._store, status):
+            row = self._store.query("runs", where=[f"run_id={status.run_id}"]).items
+            # A host that came in the place of another one has nothing of what was handed over to that.
+            handed = Handed.of(self._call, Bound.of(row), self._agents)
             with held(self._feeder):
                 try:
-                    interview = Interview(self._terminal, self._store, HostedChanges(self._client))
+                    interview = Interview(self._terminal, self._store, HostedChanges(self._client, handed))
                     interview.hold(request, lambda: not self._interrupts.count)
                 except NoMoreInput:
                     self._terminal = None

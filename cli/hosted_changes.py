@@ -46,19 +46,25 @@ class HostedChanges:
 
     def submit(self, request_id: str, value: Json) -> Change:
         """As `Replies.submit`."""
-        return change_of(self._client.request_submit(request_id, value))
+        handed = self._handed
+        submitted = self._client.request_submit(request_id, value, agents=handed.agents, pass_env=handed.pass_env)
+        return change_of(submitted)
 
     def decide(self, request_id: str, choice: str, *, text: str | None, by: str, digest: str | None) -> Change:
         """As `Replies.decide`."""
-        return change_of(self._client.request_decide(request_id, choice, text=text, by=by, digest=digest))
+        agents, variables = self._handed.agents, self._handed.pass_env
+        decided = self._client.request_decide(
+            request_id, choice, text=text, by=by, digest=digest, agents=agents, pass_env=variables
+        )
+        return change_of(decided)
 
     def resolve(self, effect_id: str, outcome: Outcome, *, result: Json, reason: str) -> Change:
         """As `Changes.resolve`."""
         return change_of(self._client.effect_resolve(effect_id, outcome, result=result, reason=reason))
 
-    def redact(self, run_id: str, *, reason: str) -> Erased:
-        """As `Changes.redact`."""
-        found = self._client.log_redact(run_id, reason=reason)
+    def redact(self, run_id: str, *, reason: str, dry_run: bool = False) -> Erased:
+        """As `Changes.redact`; a dry run only works out what would be erased."""
+        found = self._client.log_redact(run_id, reason=reason, dry_run=dry_run)
         return Erased(root=found["root"], runs=tuple(found["runs"]), events=found["events"], pending=found["pending"])
 
     def rebuild(self, control: Sequence[str], views: Sequence[str]) -> Remade:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from runwright.cli.hosting import host_if_any
 from runwright.cli.invocation import Invocation
-from runwright.cli.references import LAST, bounded, last_of, no_last
+from runwright.cli.references import EFFECT_END, LAST, bounded, last_of, no_last
 from runwright.engine.errors import NotFound
 from runwright.engine.texts import text_problem
 
@@ -32,6 +32,10 @@ class Runs(Protocol):
 
     def facts(self, run_id: str) -> Facts:
         """How a run stands."""
+        ...
+
+    def find_effect(self, text: str) -> Facts:
+        """The effect that somebody named, or with ``@last`` the newest of that run; raises as `find`."""
         ...
 
     def bindings(self, run_id: str) -> Facts:
@@ -88,6 +92,35 @@ class HostedRuns:
         """As `Runs.facts`."""
         return self.client.run_status(run_id)
 
+    def question(self, text: str) -> Facts | None:
+        """The open question that somebody named, by itself or by its run; ``None`` where there is not exactly one."""
+        if text != LAST:
+            try:
+                return self.client.request_get(bounded("request", text))
+            except NotFound:
+                pass  # no request is called so; it may be a run
+        try:
+            run = self.find(text)
+        except NotFound:
+            return None
+        while run["continued_by"] is not None:
+            run = self.facts(run["continued_by"])
+        found = self.client.request_list(run["run_id"])["items"]
+        return self.client.request_get(found[0]["request_id"]) if len(found) == 1 else None
+
+    def find_effect(self, text: str) -> Facts:
+        """As `Runs.find_effect`."""
+        if text == LAST:
+            run_id = self._last()["run_id"]
+            rows = self.client.projection_query("effects", where=[f"run_id={run_id}"], sort=["-request"], limit=1)
+            if not rows["items"]:
+                raise NotFound("effect", f"{LAST}: run {run_id} has none")
+            found: Facts = rows["items"][0]
+        else:
+            found = self.client.effect_get(bounded("effect", text))
+        self._call.flags.named["EFFECT"] = str(found["effect"])[-EFFECT_END:]
+        return found
+
     def bindings(self, run_id: str) -> Facts:
         """As `Runs.bindings`."""
         row: Facts = self.client.projection_query("runs", where=[f"run_id={run_id}"])["items"][0]
@@ -121,6 +154,12 @@ class StoredRuns:
     def facts(self, run_id: str) -> Facts:
         """As `Runs.facts`."""
         return self._store.status(run_id).document()
+
+    def find_effect(self, text: str) -> Facts:
+        """As `Runs.find_effect`."""
+        from runwright.cli.references import find_effect
+
+        return self._store.effect(find_effect(self._call, self._store, text)).effect.document()
 
     def bindings(self, run_id: str) -> Facts:
         """As `Runs.bindings`."""

@@ -19,6 +19,8 @@ LAST = "@last"
 _LONGEST = 64
 _LEAST = 4
 _CANDIDATES = 8
+#: The characters at the end of an effect's ID that lines to type name it by.
+EFFECT_END = 12
 
 
 def find_run(call: Invocation, store: "Reader", text: str) -> str:
@@ -48,7 +50,7 @@ def find_effect(call: Invocation, store: "Reader", text: str) -> str:
         found = own[-1].effect
     else:
         found = store.find_effect(bounded("effect", text))
-    call.flags.named["EFFECT"] = found[-12:]
+    call.flags.named["EFFECT"] = found[-EFFECT_END:]
     return found
 
 

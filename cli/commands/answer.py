@@ -1,9 +1,12 @@
 """``runwright answer``: answer what a run waits for."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 import rich_click as click
+from attrs import frozen
 
 from runwright.cli.answers import read_answer
 from runwright.cli.changes import Change, Changes
@@ -11,58 +14,144 @@ from runwright.cli.changing import changing
 from runwright.cli.command import intent, takes_store
 from runwright.cli.failures import CONFLICT, Failure, Refused
 from runwright.cli.handing import Bound, Handed
+from runwright.cli.hosting import host_if_any
 from runwright.cli.interview import Interview, Settled, is_for_terminal, person, settled
 from runwright.cli.invocation import Invocation
+from runwright.cli.naming_runs import Facts, HostedRuns, Runs, runs_of
 from runwright.cli.opening import reading
 from runwright.cli.terminal import NoMoreInput, controlling_terminal
 from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from runwright.engine.reading.reader import Reader
     from runwright.engine.reading.requests import Request
+
+#: Seconds that a host gets to carry on a run that was just answered, or to find that it cannot; and between two looks.
+_PATIENCE: Final = 1.0
+_LOOK: Final = 0.02
 
 
 @intent("answer", example='runwright answer @last yes\nrunwright answer 4f7k2m \'{"word": "yes"}\'')
 @click.argument("request", metavar="REQUEST/RUN")
 @click.argument("value", required=False)
+@click.option("--agent", "agents", multiple=True, metavar="[NAME=]SPEC", help="Who answers agent nodes, as for `run`.")
 @takes_store
-def command(call: Invocation, request: str, value: str | None) -> None:
+def command(call: Invocation, request: str, value: str | None, agents: Sequence[str]) -> None:
     """Answer what a run waits for.
 
     A text, or JSON where something else is asked for. Without VALUE it shows what is asked at the terminal, and asks
     again until the answer fits. A decision is always shown and typed there, and a VALUE only proposes. Behind it the
-    run goes on: by itself where a host lives, else `resume` drives it.
+    run goes on: by itself where a host lives, else `resume` drives it. What a host does not have any more is handed
+    over again: executors by --agent or from the settings, variables from here.
     """
-    with reading(call) as store:
-        asked, question = _named(call, store, request)
-        replies = _Replies(call, _handed(call, store, asked))
-        if question is None:
-            answered = _late(store, replies, asked, value)
-        elif value is not None and question.kind != "decision":
-            answered = _given(replies, question, value)
-        else:
-            answered = _at_terminal(store, replies, question, proposed=value)
-    with reading(call) as store:
-        status = store.status(answered.run_id)
+    given = None if value is None else _through_host(call, request, value, agents)
+    given = given or _beside_host(call, request, value, agents)
+    facts = given.facts
     if call.out.for_machines:
         call.out.document(
             {
                 "action": "answer",
-                "request_id": asked,
-                "run_id": answered.run_id,
-                "workflow": status.workflow,
-                "result": answered.result,
-                "status": status.status,
+                "request_id": given.request_id,
+                "run_id": given.change.run_id,
+                "workflow": facts["workflow"],
+                "result": given.change.result,
+                "status": facts["status"],
             }
         )
         return
     from runwright.cli.rendering.statuses import next_lines
 
-    call.out.say(
-        f"Accepted{' before' if answered.result == 'adopted' else ''}. Run {answered.run_id} goes on behind it."
-    )
-    if not replies.drives and not status.ended:
-        call.out.say(*next_lines(status.next[:1]))
+    accepted, run_id = f"Accepted{' before' if given.change.result == 'adopted' else ''}.", given.change.run_id
+    if given.drives and _stands_still(facts):
+        call.out.say(f"{accepted} Run {run_id} cannot go on behind it:", *_standing(call, run_id))
+        return
+    if given.drives and _is_about_to(facts):
+        call.out.say(f"{accepted} Run {run_id} waits for its turn behind it. This shows it, or says what it lacks:")
+        call.out.say(*next_lines([f"runwright resume {run_id}"]))
+        return
+    call.out.say(f"{accepted} Run {run_id} goes on behind it.")
+    if not given.drives and facts["finished_at"] is None:
+        handed = "".join(f" --agent {shlex.quote(each)}" for each in agents)
+        call.out.say(*next_lines([f"{line}{handed}" for line in facts["next"][:1]]))
+
+
+@frozen(kw_only=True)
+class _Given:
+    """An answer that was accepted.
+
+    Attributes:
+        request_id: The request.
+        change: What it changed.
+        drives: Whether the run goes on by itself.
+        facts: How the run stands that goes on.
+    """
+
+    request_id: str
+    change: Change
+    drives: bool
+    facts: Facts
+
+
+def _through_host(call: Invocation, text: str, value: str, agents: Sequence[str]) -> _Given | None:
+    """Have the host find the question and take the answer; ``None`` where none lives, or more is needed than that."""
+    from runwright.cli.hosted_changes import HostedChanges
+
+    with host_if_any(call) as client:
+        if client is None:
+            return None
+        runs = HostedRuns(call, client)
+        question = runs.question(text)
+        if question is None or question["kind"] == "decision":
+            return None
+        handed = Handed.of(call, Bound.of([runs.bindings(question["run_id"])]), agents)
+        request_id, document = question["request_id"], read_answer(value, question["contract"] or {})
+        change = HostedChanges(client, handed).answer(request_id, document)
+        facts = _facts_behind(runs, change.run_id)
+        return _Given(request_id=request_id, change=change, drives=True, facts=facts)
+
+
+def _beside_host(call: Invocation, text: str, value: str | None, agents: Sequence[str]) -> _Given:
+    """Find the question in the store, and answer or ask it."""
+    with reading(call) as store:
+        asked, question = _named(call, store, text)
+        replies = _Replies(call, _handed(call, store, asked, agents))
+        if question is None:
+            change = _late(store, replies, asked, value)
+        elif value is not None and question.kind != "decision":
+            change = _given(replies, question, value)
+        else:
+            change = _at_terminal(store, replies, question, proposed=value)
+    with runs_of(call) as runs:
+        facts = _facts_behind(runs, change.run_id) if replies.drives else runs.facts(change.run_id)
+    return _Given(request_id=asked, change=change, drives=replies.drives, facts=facts)
+
+
+def _facts_behind(runs: Runs, run_id: str) -> Facts:
+    """How a run stands that a host carries on: once it does, or has found that it cannot."""
+    until = time.monotonic() + _PATIENCE
+    while _is_about_to(facts := runs.facts(run_id)) and time.monotonic() < until:
+        time.sleep(_LOOK)
+    return facts
+
+
+def _is_about_to(facts: Facts) -> bool:
+    """Whether a run may go on and nobody has taken it yet."""
+    reason, free = facts["reason"], facts["queue_state"] in ("queued", "parked")
+    return facts["status"] == "queued" and free and (reason is None or reason["code"] == "waiting")
+
+
+def _stands_still(facts: Facts) -> bool:
+    return facts["queue_state"] == "parked" and facts["status"] == "queued" and not _is_about_to(facts)
+
+
+def _standing(call: Invocation, run_id: str) -> "list[RenderableType]":
+    """Why a run stands still, and what to type."""
+    from runwright.cli.rendering.statuses import entry
+
+    with reading(call) as store:
+        return entry(store.status(run_id), time.time_ns() // 1000)
 
 
 class _Replies:
@@ -91,10 +180,10 @@ class _Replies:
             return ask(changes)
 
 
-def _handed(call: Invocation, store: "Reader", request_id: str) -> Handed:
+def _handed(call: Invocation, store: "Reader", request_id: str, agents: Sequence[str]) -> Handed:
     """What the run that goes on behind the answer needs, as far as it is here."""
     (asked,) = store.query("requests", where=[f"request={request_id}"]).items
-    return Handed.of(call, Bound.of(store.query("runs", where=[f"run_id={asked['run_id']}"]).items))
+    return Handed.of(call, Bound.of(store.query("runs", where=[f"run_id={asked['run_id']}"]).items), agents)
 
 
 def _named(call: Invocation, store: "Reader", text: str) -> "tuple[str, Request | None]":

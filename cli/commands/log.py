@@ -151,28 +151,43 @@ def redact(call: Invocation, run: str | None, age: str | None, reason: str | Non
         raise Refused.usage("RUN and --older-than exclude each other.", "Give one of them.")
     if not words and not dry_run:
         raise Refused.usage("--reason is missing, or empty.", "Say why; it stays in the log.")
+    if run is not None:
+        run_id, erased = _redacted(call, run, words, dry_run=dry_run)
+        if call.out.for_machines:
+            call.out.document({"run_id": run_id, **_facts(erased), "dry_run": dry_run})
+        else:
+            _say_erased(call, [erased], listed=False, dry_run=dry_run)
+        return
     with reading(call) as store:
-        position = store.head().position
-        named = None if run is None else _named(call, store, run)
-        done = _aged(store, age) if named is None else [named[1]]
+        position, done = store.head().position, _aged(store, age)
     if not dry_run and done:
         with changing(call) as changes:
-            done = [changes.redact(each.root if named is None else named[0], reason=words) for each in done]
-    if not call.out.for_machines:
-        _say_erased(call, done, listed=run is None, dry_run=dry_run)
-    elif named is not None:
-        call.out.document({"run_id": named[0], **_facts(done[0]), "dry_run": dry_run})
-    else:
+            done = [changes.redact(each.root, reason=words) for each in done]
+    if call.out.for_machines:
         print_list(call.out, [{**_facts(each), "dry_run": dry_run} for each in done], position=position)
+    else:
+        _say_erased(call, done, listed=True, dry_run=dry_run)
 
 
-def _named(call: Invocation, store: "Reader", run: str) -> "tuple[str, Erased]":
-    """The run that somebody named, and what redacting its tree would erase."""
-    from runwright.cli.references import find_run
+def _redacted(call: Invocation, run: str, reason: str, *, dry_run: bool) -> "tuple[str, Erased]":
+    """The run that somebody named, and what was erased of its tree, or would be."""
+    from runwright.cli.changing import changing
+    from runwright.cli.naming_runs import runs_of
+
+    with runs_of(call) as runs:
+        run_id = str(runs.find(run)["run_id"])
+        if runs.client is not None:
+            from runwright.cli.hosted_changes import HostedChanges
+
+            return run_id, HostedChanges(runs.client).redact(run_id, reason=reason, dry_run=dry_run)
     from runwright.engine.embedded.redacting import plan_redaction
 
-    run_id = find_run(call, store, run)
-    return run_id, _planned(plan_redaction(store, run_id))
+    with reading(call) as store:
+        planned = _planned(plan_redaction(store, run_id))  # what cannot be done is refused before the store is taken
+    if dry_run:
+        return run_id, planned
+    with changing(call) as changes:
+        return run_id, changes.redact(run_id, reason=reason)
 
 
 def _aged(store: "Reader", age: str | None) -> "list[Erased]":

@@ -9,6 +9,7 @@ from runwright.cli.changing import changing
 from runwright.cli.command import intent, takes_store
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
+from runwright.cli.naming_runs import Runs, runs_of
 from runwright.cli.opening import reading
 from runwright.eventstore.values import Json
 
@@ -34,36 +35,33 @@ def command(call: Invocation, effect: str, outcome: str, result: str | None, rea
 
     done: it happened. not-done: it did not, and is tried again. timed-out: its node goes the way of a time-out.
     """
-    from runwright.cli.references import find_effect
-
     if result is not None and outcome != "done":
         raise Refused.usage("--result belongs to `done`.", "Leave it out.")
     if not reason.strip():
         raise Refused.usage("--reason is empty.", "Say how you know.")
     value = None if result is None else _json(result)
-    with reading(call) as store:
-        effect_id = find_effect(call, store, effect)
-    change = _resolve(call, effect_id, outcome, value, reason)
-    with reading(call) as store:
-        settled = store.effect(effect_id).effect
-        status = store.status(settled.run_id)
+    with runs_of(call) as runs:
+        found = runs.find_effect(effect)
+        effect_id, run_id = str(found["effect"]), str(found["run_id"])
+        change = _resolve(call, runs, effect_id, outcome, value, reason)
+        state, run = runs.find_effect(effect_id)["state"], runs.facts(run_id)
     was_so = change.result == "adopted"
     if call.out.for_machines:
-        facts = {"action": "resolve", "effect": effect_id, "state": settled.state, "run_id": settled.run_id}
-        call.out.document({**facts, "result": change.result, "status": status.status})
+        facts = {"action": "resolve", "effect": effect_id, "state": state, "run_id": run_id}
+        call.out.document({**facts, "result": change.result, "status": run["status"]})
         return
-    call.out.say(f"Effect {effect_id[-12:]} is {settled.state}{' (it was so already)' if was_so else ''}.")
-    if not status.ended:
+    call.out.say(f"Effect {effect_id[-12:]} is {state}{' (it was so already)' if was_so else ''}.")
+    if run["finished_at"] is None:
         from runwright.cli.rendering.statuses import next_lines
 
-        call.out.say(*next_lines(status.next[:1]))
+        call.out.say(*next_lines(run["next"][:1]))
 
 
-def _resolve(call: Invocation, effect_id: str, outcome: str, value: Json, reason: str) -> Change:
+def _resolve(call: Invocation, runs: Runs, effect_id: str, outcome: str, value: Json, reason: str) -> Change:
     from runwright.engine.errors import InputInvalid
 
     try:
-        with changing(call) as changes:
+        with changing(call, runs.client) as changes:
             return changes.resolve(effect_id, _OUTCOMES[outcome], result=value, reason=reason)
     except InputInvalid as error:
         raise _unfit(call, effect_id, error, missing=value is None) from None

@@ -76,7 +76,7 @@ def command(
     handed = [Handed.of(call, Bound.of([row]), agents) for row in rows]
     with host_if_any(call) as client:
         if client is not None:
-            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), sources, seconds)
+            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), agents, sources, seconds)
         else:
             specs = {name: spec for each in handed for name, spec in each.agents.items()}
             driven = _inline(call, run_ids, specs, sources, seconds)
@@ -87,6 +87,7 @@ def _hosted(
     call: Invocation,
     client: "Client",
     runs: "Mapping[str, Handed]",
+    flags: Sequence[str],
     sources: _Sources,
     seconds: float | None,
 ) -> "Driven":
@@ -100,7 +101,7 @@ def _hosted(
                 accept, agents, variables = sources.accepted, handed.agents, handed.pass_env
                 client.run_resume(run_id, accept_source=accept, agents=agents, pass_env=variables)
         _say_carried_on(call, list(runs))
-        return show_hosted(call, client, list(runs), interrupts, timeout=seconds, printed=printed)
+        return show_hosted(call, client, list(runs), interrupts, timeout=seconds, printed=printed, agents=flags)
 
 
 def _inline(

@@ -61,11 +61,11 @@ def command(
         given = HostedStart.of(
             call, workflow=workflow, task=task, base=base, fields=fields, agents=agents, session=session
         )
-        driven = _hosted(call, given, seconds)
+        driven = _hosted(call, given, agents, seconds)
     return report(call, driven, with_output=not no_output)
 
 
-def _hosted(call: Invocation, given: "HostedStart", seconds: float | None) -> "Driven":
+def _hosted(call: Invocation, given: "HostedStart", agents: Sequence[str], seconds: float | None) -> "Driven":
     """Have the host drive it, and show it."""
     from runwright.cli.carrying import heeded_interrupts, show_hosted
     from runwright.cli.hosting import needed_host
@@ -74,7 +74,7 @@ def _hosted(call: Invocation, given: "HostedStart", seconds: float | None) -> "D
         run_id = given.queue(call, client)
         if not call.out.for_machines and not call.out.at_terminal:  # there the graph says so itself
             _announce(call, str(client.run_status(run_id)["workflow"]), run_id)
-        return show_hosted(call, client, [run_id], interrupts, timeout=seconds)
+        return show_hosted(call, client, [run_id], interrupts, timeout=seconds, agents=agents)
 
 
 def _inline(call: Invocation, launch: Launch, workflow: str, session: str | None, seconds: float | None) -> "Driven":

@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar
 
@@ -92,6 +92,16 @@ def commanded(ask: Ask) -> Steps[Applied[str] | Adopted[str]]:
     run_id = str(answered(reply)["run_id"])
     revision = reply.revision or 0
     return Adopted(run_id, revision) if reply.outcome == "adopted" else Applied(run_id, revision)
+
+
+def specs_of(agents: Mapping[str, str] | None, *, spare: bool = False) -> list[Json]:
+    """Executors as they travel; ``spare`` ones are there in case a node asks for them."""
+    return [{"name": name, "spec": spec, "spare": spare} for name, spec in sorted((agents or {}).items())]
+
+
+def handed(agents: Mapping[str, str] | None, pass_env: Mapping[str, str] | None) -> JsonObject:
+    """What is handed over for a run and stored nowhere, as it travels."""
+    return {"agents": specs_of(agents), "pass_env": dict(pass_env or {})}
 
 
 def whole(value: Document | None) -> Steps[Json]:

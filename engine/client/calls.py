@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from runwright.engine.client.asking import Ask, Document, Steps, answered, asked, commanded, whole
+from runwright.engine.client.asking import Ask, Document, Steps, answered, asked, commanded, handed, specs_of, whole
 from runwright.engine.results import Adopted, Applied
 from runwright.eventstore.values import Json, JsonObject
 
@@ -76,7 +76,7 @@ def run_start(
         "project": _text(project),
         "interpreter": interpreter,
         "session": session,
-        "agents": [*_agents(agents), *_agents(spare_agents, spare=True)],
+        "agents": [*specs_of(agents), *specs_of(spare_agents, spare=True)],
         "pass_env": dict(pass_env or {}),
     }
     return commanded(Ask(operation="run.start", payload=payload, keyed=True, key=key))
@@ -99,11 +99,7 @@ def run_resume(
     key: str | None = None,
 ) -> Steps[Applied[str] | Adopted[str]]:
     """Let a paused or parked run go on; executors and variables are handed back where its host has lost them."""
-    payload: JsonObject = {
-        "accept_source": accept_source,
-        "agents": _agents(agents),
-        "pass_env": dict(pass_env or {}),
-    }
+    payload: JsonObject = {"accept_source": accept_source, **handed(agents, pass_env)}
     return commanded(
         Ask(operation="run.resume", run_id=run_id, payload=payload, keyed=True, key=key, expected=expected)
     )
@@ -129,7 +125,7 @@ def run_restart(
     key: str | None = None,
 ) -> Steps[Applied[str] | Adopted[str]]:
     """Run an ended run afresh, from the first node or from ``at``, with these executors; the value is its ID."""
-    payload: JsonObject = {"at": at, "agents": _agents(agents), "pass_env": dict(pass_env or {})}
+    payload: JsonObject = {"at": at, **handed(agents, pass_env)}
     return commanded(
         Ask(operation="run.restart", run_id=run_id, payload=payload, keyed=True, key=key, expected=expected)
     )
@@ -222,8 +218,7 @@ def request_answer(
     key: str | None = None,
 ) -> Steps[Applied[str] | Adopted[str]]:
     """Answer a request; the value is the ID of the run that goes on, which gets ``agents`` and ``pass_env``."""
-    payload: JsonObject = {"request_id": request_id, "value": value}
-    payload |= {"agents": _agents(agents), "pass_env": dict(pass_env or {})}
+    payload: JsonObject = {"request_id": request_id, "value": value, **handed(agents, pass_env)}
     return commanded(Ask(operation="request.answer", payload=payload, keyed=True, key=key))
 
 
@@ -346,10 +341,6 @@ def host_status() -> Steps[Document]:
 def host_stop(*, grace: float | None = None) -> Steps[Document]:
     """Have the host drain and exit; `Client.gone` waits for that. ``grace`` is in seconds."""
     return asked(Ask(operation="host.stop", payload={"grace": grace}, again=False))
-
-
-def _agents(agents: Mapping[str, str] | None, *, spare: bool = False) -> list[Json]:
-    return [{"name": name, "spec": spec, "spare": spare} for name, spec in sorted((agents or {}).items())]
 
 
 def _text(path: str | Path | None) -> str | None:

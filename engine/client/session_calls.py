@@ -1,8 +1,9 @@
 """What coordinators of sessions ask: attaching, evidence, turns, submissions, and looking at a session."""
 
+from collections.abc import Mapping
 from typing import Literal
 
-from runwright.engine.client.asking import Ask, Document, Steps, asked, commanded
+from runwright.engine.client.asking import Ask, Document, Steps, asked, commanded, handed
 from runwright.engine.results import Adopted, Applied
 from runwright.eventstore.values import Json, JsonObject
 
@@ -108,7 +109,14 @@ def session_view(session: str, epoch: str | None = None) -> Steps[Document]:
 
 
 def request_submit(
-    request_id: str, value: Json, *, session: str | None = None, epoch: str | None = None, key: str | None = None
+    request_id: str,
+    value: Json,
+    *,
+    session: str | None = None,
+    epoch: str | None = None,
+    agents: Mapping[str, str] | None = None,
+    pass_env: Mapping[str, str] | None = None,
+    key: str | None = None,
 ) -> Steps[Applied[str] | Adopted[str]]:
     """Hand in a candidate for an agent's request; the value is the ID of the run that goes on.
 
@@ -117,12 +125,15 @@ def request_submit(
         value: The candidate.
         session: The session that speaks; ``None`` for a person who plays the agent.
         epoch: Its coordinator's: a session speaks under the present one alone.
+        agents: Executors that are handed back to the run which goes on, where its host has lost them.
+        pass_env: Variables that are handed back to it.
         key: The idempotency key.
 
     Raises:
         AnswerRejected: It was checked and will not do.
     """
     payload: JsonObject = {"request_id": request_id, "value": value, "session": session, "epoch": epoch}
+    payload |= handed(agents, pass_env)
     return commanded(Ask(operation="request.submit", payload=payload, keyed=True, key=key))
 
 
@@ -171,6 +182,8 @@ def request_decide(
     by: str,
     text: str | None = None,
     digest: str | None = None,
+    agents: Mapping[str, str] | None = None,
+    pass_env: Mapping[str, str] | None = None,
     key: str | None = None,
 ) -> Steps[Applied[str] | Adopted[str]]:
     """Make a person's decision; the value is the ID of the run that goes on.
@@ -181,9 +194,12 @@ def request_decide(
         by: Who decided: whoever calls this vouches for that person.
         text: What was written beside it.
         digest: The digest of what the person saw.
+        agents: As for `request_submit`.
+        pass_env: As for `request_submit`.
         key: The idempotency key.
     """
     payload: JsonObject = {"request_id": request_id, "choice": choice, "text": text, "by": by, "digest": digest}
+    payload |= handed(agents, pass_env)
     return commanded(Ask(operation="request.decide", payload=payload, keyed=True, key=key))
 
 

@@ -12,7 +12,7 @@ from runwright.engine.embedded.code import Code
 from runwright.engine.embedded.fitting import fitting
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.judging import Accepted, Judging, Overtaken, Rejected, Verdict
-from runwright.engine.embedded.launcher import Launcher
+from runwright.engine.embedded.launcher import NOTHING, Launcher, Provisions
 from runwright.engine.embedded.programs import wanted_by
 from runwright.engine.errors import AnswerRejected, ConflictError, PreflightError
 from runwright.engine.execution.contexts import as_update
@@ -49,6 +49,7 @@ class AsyncConversing(AsyncSteering):
         key: str | None = None,
         drive: bool = True,
         caller: Caller | None = None,
+        provisions: Provisions = NOTHING,
     ) -> Answered:
         """Make a person's decision; the run goes on by itself.
 
@@ -61,6 +62,7 @@ class AsyncConversing(AsyncSteering):
             key: The idempotency key.
             drive: Whether this engine drives the run on; otherwise it waits for a `resume`.
             caller: Who asks, under a key of its own.
+            provisions: What is handed over for the run, and kept in memory only.
 
         Raises:
             NotFound: There is no such request.
@@ -72,6 +74,7 @@ class AsyncConversing(AsyncSteering):
         _, run = self._programs.request(request_id)
         command = DecideRequest(request=request_id, choice=choice, text=text, by=by, digest=digest)
         result = await self._send(command, caller, key)
+        self._launcher.provide(run.run_id, provisions)
         if drive:
             await self._take(run)
         self._driving.look(run.run_id)
@@ -86,6 +89,7 @@ class AsyncConversing(AsyncSteering):
         epoch: str | None = None,
         key: str | None = None,
         caller: Caller | None = None,
+        provisions: Provisions = NOTHING,
     ) -> Answered:
         """Hand in a candidate for an agent's request, and wait for the verdict on it.
 
@@ -99,6 +103,7 @@ class AsyncConversing(AsyncSteering):
             epoch: Its coordinator's epoch: a session speaks under the present one alone.
             key: The idempotency key.
             caller: Who asks, under a key of its own.
+            provisions: What is handed over for the run, and kept in memory only.
 
         Raises:
             NotFound: There is no such request.
@@ -113,6 +118,7 @@ class AsyncConversing(AsyncSteering):
         command = SubmitAnswer(request=request_id, value=document, session=session, epoch=epoch)
         caller = self._identity.caller(key, caller)
         result = await self._send(command, caller)
+        self._launcher.provide(run.run_id, provisions)
         submission = self._judging.submission(caller)
         if submission is not None:
             _check_verdict(request_id, run.run_id, await self._judging.verdict(request_id, submission))

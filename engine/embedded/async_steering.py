@@ -93,6 +93,7 @@ class AsyncSteering(AsyncAsking):
             NotFound: There is no such run.
             ConflictError: It is not parked, or has ended.
             RecoveryRequiredError: An effect has to be resolved first, the workflow has changed, or it is missing.
+            PreflightError: It never started, and an executor or a variable that it needs is not here.
         """
         self._check_open()
         caller = self._identity.caller(None, caller)
@@ -115,6 +116,8 @@ class AsyncSteering(AsyncAsking):
         if run.started_at is None and self._driving.peek(run_id).queue.state != "parked":
             await self._programs.check(run, program)
             self._driving.take(run_id, program)
+            # One that never started keeps its place whatever it lacks: whoever asks is told what that is.
+            self._launcher.takes(run)
             self._driving.look(run_id)
             return Adopted(run_id, self._holder.reader.status(run_id).revision)
         await self._programs.check_executors(run, program)

@@ -25,8 +25,9 @@ class EnvironmentMissing(PreflightError):
         self.agents = tuple(agents)
         self.variables = tuple(variables)
         lacks = [*(f"executor {name!r}" for name in agents), *(f"variable {name}" for name in variables)]
-        hands = [*(f"--agent {name}=SPEC" for name in agents), *(f"--pass-env {name}" for name in variables)]
+        line = " ".join([f"runwright resume {run_id}", *(f"--agent {name}=SPEC" for name in agents)])
+        where = ", typed where the variables are set" if variables else ""
         super().__init__(
             f"Run {run_id} needs what is kept in memory only, and it is not here: {', '.join(lacks)}.",
-            f"`runwright resume {run_id} {' '.join(hands)}` hands it over again",
+            f"`{line}` hands it over again{where}",
         )

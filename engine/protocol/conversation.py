@@ -9,6 +9,7 @@ from runwright.engine.protocol.answers import Value
 from runwright.engine.protocol.fields import Part, of
 from runwright.engine.protocol.kinds import AnyJson, Kind, Many, Maybe, Name, Number, OneOf, Prose, Truth, Whole
 from runwright.engine.protocol.limits import HASH, ID, SESSION, WORD
+from runwright.engine.protocol.payloads import VARIABLES, AgentSpec
 from runwright.eventstore.values import Json
 
 #: The most bytes of a visible answer that a turn ended with.
@@ -132,12 +133,16 @@ class RequestSubmit:
         value: The candidate.
         session: The session that speaks; ``null`` for a person who plays the agent.
         epoch: Its coordinator's epoch, which has to be the present one; needed wherever a session speaks.
+        agents: Executors that are handed back to the run which goes on.
+        pass_env: Variables that are handed back to it.
     """
 
     request_id: str = of(ID)
     value: Json = of(AnyJson())
     session: str | None = of(Maybe(SESSION), default=None)
     epoch: str | None = of(Maybe(ID), default=None)
+    agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
+    pass_env: dict[str, str] = of(VARIABLES, default={})
 
 
 @frozen(kw_only=True)
@@ -178,6 +183,8 @@ class RequestDecide:
         text: What was written beside it, where the choice takes a text.
         by: Who decided; the client vouches for that person.
         digest: The digest of what the person saw: where the question is another one now, nothing is decided.
+        agents: Executors that are handed back to the run which goes on.
+        pass_env: Variables that are handed back to it.
     """
 
     request_id: str = of(ID)
@@ -185,6 +192,8 @@ class RequestDecide:
     text: str | None = of(Maybe(Prose(64 * 1024)), default=None)
     by: str = of(Name(200))
     digest: str | None = of(Maybe(Name(128)), default=None)
+    agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
+    pass_env: dict[str, str] = of(VARIABLES, default={})
 
 
 # --- what is answered -------------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ from runwright.eventstore.values import Json
 
 #: The most bytes of an input.
 MAX_INPUT: Final = 1024 * 1024
-_VARIABLE: Final = Name(256, r"[A-Za-z_][A-Za-z0-9_]*")
+#: Variables that are handed over, with their values.
+VARIABLES: Final = Table(Name(256, r"[A-Za-z_][A-Za-z0-9_]*"), Prose(32 * 1024), 256)
 
 
 @frozen(kw_only=True)
@@ -108,7 +109,7 @@ class RunStart:
     interpreter: str | None = of(Maybe(PATH), default=None)
     session: str | None = of(Maybe(SESSION), default=None)
     agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
-    pass_env: dict[str, str] = of(Table(_VARIABLE, Prose(32 * 1024), 256), default={})
+    pass_env: dict[str, str] = of(VARIABLES, default={})
 
 
 @frozen(kw_only=True)
@@ -123,7 +124,7 @@ class RunResume:
 
     accept_source: bool = of(Truth(), default=False)
     agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
-    pass_env: dict[str, str] = of(Table(_VARIABLE, Prose(32 * 1024), 256), default={})
+    pass_env: dict[str, str] = of(VARIABLES, default={})
 
 
 @frozen(kw_only=True)
@@ -145,7 +146,7 @@ class RunRestart:
 
     at: str | None = of(Maybe(NODE), default=None)
     agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
-    pass_env: dict[str, str] = of(Table(_VARIABLE, Prose(32 * 1024), 256), default={})
+    pass_env: dict[str, str] = of(VARIABLES, default={})
 
 
 @frozen(kw_only=True)
@@ -226,7 +227,7 @@ class RunFollowUp:
 
 @frozen(kw_only=True)
 class RequestGet:
-    """One open request."""
+    """One open request, by its ID or the last four or more characters of it."""
 
     request_id: str = of(ID)
 
@@ -245,7 +246,7 @@ class RequestAnswer:
     request_id: str = of(ID)
     value: Json = of(AnyJson())
     agents: tuple[AgentSpec, ...] = of(Many(Part(AgentSpec), 64), default=())
-    pass_env: dict[str, str] = of(Table(_VARIABLE, Prose(32 * 1024), 256), default={})
+    pass_env: dict[str, str] = of(VARIABLES, default={})
 
 
 @frozen(kw_only=True)
@@ -350,7 +351,7 @@ class ProjectionNames:
 
 @frozen(kw_only=True)
 class EffectGet:
-    """One side effect."""
+    """One side effect, by its ID or the last four or more characters of it."""
 
     effect_id: str = of(ID)
 

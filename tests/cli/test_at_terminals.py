@@ -152,6 +152,59 @@ def test_a_decision_is_made_where_no_host_lives(desk: Desk) -> None:
     assert desk.project.run("resume", "@last", *agent).stdout == "approve None\n"
 
 
+@pytest.fixture
+def handing(desk: Desk) -> Desk:
+    """A workflow whose runs need what a host keeps in memory alone."""
+    shutil.copy(FLOWS / "handed.py", desk.project.folder)
+    (desk.project.folder / ".runwright" / "config.toml").write_text('pass_env = ["TOKEN"]\n')
+    return desk
+
+
+def anew(desk: Desk) -> None:
+    """Another host, which has nothing of what was handed over, and no variable of its own."""
+    desk.project.run("host", "stop")
+    token = desk.project.environment.pop("TOKEN", None)
+    desk.project.run("host", "start")
+    if token is not None:
+        desk.project.environment["TOKEN"] = token
+
+
+def test_a_decision_hands_over_what_a_host_has_lost(handing: Desk) -> None:
+    """With the decision go executors and variables, so that no `resume` is needed behind it."""
+    agent = ("--agent", """cmd:echo '"said"'""")
+    handing.project.environment["TOKEN"] = "four"
+    handing.project.run("run", "handed.py", *agent, code=5)
+    anew(handing)
+    handing.at("answer", "@last", *agent).see("choice> ").type("yes").see("goes on behind it").end()
+    handing.project.run("wait", "@last")
+    assert handing.output("@last") == "4 said"
+
+
+def test_a_decision_says_where_the_run_cannot_go_on_behind_it(handing: Desk) -> None:
+    """What is lacking here, too, is named, with the line to type once it is there; the decision stands."""
+    agent = ("--agent", """cmd:echo '"said"'""")
+    handing.project.environment["TOKEN"] = "four"
+    handing.project.run("run", "handed.py", *agent, code=5)
+    del handing.project.environment["TOKEN"]
+    anew(handing)
+    at = handing.at("answer", "@last", *agent).see("choice> ").type("yes").see("cannot go on behind it")
+    assert "variable TOKEN" in " ".join(at.see("runwright resume").end().split())
+    handing.project.environment["TOKEN"] = "four"
+    assert handing.project.run("resume", "@last", *agent).stdout == "4 said\n"
+
+
+def test_a_run_that_is_shown_outlives_its_host_at_each_question(handing: Desk) -> None:
+    """What is answered at the terminal brings along what the run was started with."""
+    handing.project.environment["TOKEN"] = "four"
+    at = handing.at("run", "handed.py", "--agent", "console")
+    at.see("Say something.").see("> ")
+    anew(handing)
+    at.type("one").see("choice> ")
+    anew(handing)
+    at.type("yes").see("Say something else.").see("> ").type("two")
+    assert at.end().rstrip().endswith("4 two")
+
+
 def test_a_pager_gets_no_question(cli: CommandLine) -> None:
     """What lists shows title, choices, deadline and policy, and nothing in it steers a terminal."""
     shutil.copy(FLOWS / "asking.py", cli.project / "asking.py")

@@ -4,8 +4,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,7 +128,10 @@ def test_an_effect_is_settled_through_the_host(hosted: CommandLine) -> None:
     hosted("run", "sample", "greet", "-s", "mode=doubt", code=5)
     effect = hosted("effects", "@last", "--state", "ambiguous", "--json").document["items"][0]["effect"]
     hosted("resolve", effect, "done", "--result", "7", "--reason", "looked", code=2)
-    hosted("resolve", effect, "done", "--result", '"it was there"', "--reason", "looked")
+    answer = hosted(
+        "resolve", effect[-8:], "done", "--result", '"it was there"', "--reason", "looked", "--json"
+    ).document
+    assert (answer["effect"], answer["state"]) == (effect, "applied")
     hosted("wait", "@last")
     assert hosted("output", "@last").out == "it was there\n"
     hosted("log", "redact", "@last", "--reason", "no longer needed")
@@ -285,30 +286,6 @@ def test_the_demo_kills_its_worker_and_recovers(cli: CommandLine, monkeypatch: p
     assert document["killed_at"] is not None
     assert list(temporary.iterdir()) == []
     assert not (cli.home / "log.sqlite").exists()
-
-
-@pytest.mark.parametrize(
-    "line", [("start", "sample", "greet"), ("pause", "@last"), ("cancel", "@last"), ("restart", "@last")]
-)
-def test_what_goes_through_a_host_is_quick_and_light(
-    hosted: CommandLine, tmp_path: Path, line: tuple[str, ...]
-) -> None:
-    """It takes at most 200 ms of CPU time, with the bytecode there, and neither SQLAlchemy nor an event loop."""
-    hosted("host", "start")
-    hosted("start", "sample", "greet")
-    hosted("wait", "@last")
-    code = (
-        f"import sys, time; from runwright.cli.main import main; main([*{line!r}, '--json'])\n"
-        "assert 'sqlalchemy' not in sys.modules and 'asyncio' not in sys.modules\n"
-        "print(time.process_time(), file=sys.stderr)"
-    )
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": ""}
-    times: list[float] = []
-    # The first one writes the bytecode; a neighbour on the same core can only make one slower.
-    while len(times) < 2 or (min(times[1:]) > 0.2 and len(times) < 10):
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-        times.append(float(done.stderr.split()[-1]))
-    assert min(times[1:]) <= 0.2, times
 
 
 def test_the_host_knows_runs_by_the_names_that_people_use(hosted: CommandLine, tmp_path: Path) -> None:

@@ -149,11 +149,25 @@ def test_what_a_host_has_lost_is_handed_over_again(hosted: CommandLine, monkeypa
     hosted("wait", run_id, "--until", "waiting")
     assert hosted("output", run_id, "look", "--json").document["token"] == "secret-4"
     anew(hosted, monkeypatch)
-    hosted("answer", run_id, "true")
+    said = hosted("answer", run_id, "true").err
     last = hosted.run_id()
-    assert hosted("status", last, "--json").document["status"] == "queued"
+    for words in ("cannot go on behind it", "variable TOKEN", f"runwright resume {last}"):
+        assert words in said
     monkeypatch.setenv("TOKEN", "secret-5")
     assert hosted("resume", last, "--json").document["output"]["token"] == "secret-5"
+
+
+def test_a_run_that_never_began_says_what_it_lacks(hosted: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not parked for it, and whoever resumes it does not wait for ever."""
+    hosted("host", "stop")
+    run_id = hosted.queue("where.py", pass_env=("TOKEN",))
+    monkeypatch.delenv("TOKEN")
+    hosted("host", "start")
+    refused = hosted("resume", run_id, "--json", code=3).document["error"]
+    assert (refused["code"], "variable TOKEN" in refused["message"]) == ("environment_missing", True)
+    assert "--pass-env" not in refused["hint"]
+    monkeypatch.setenv("TOKEN", "secret-6")
+    assert hosted("resume", run_id, "--json", code=5).document["status"] == "waiting"
 
 
 def anew(hosted: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,7 +193,7 @@ async def test_requests_are_answered(kind: str, tmp_path: Path) -> None:
             if view["status"]["requests"]:
                 break
         (item,) = (await client.request_list(run_id))["items"]
-        found = await client.request_get(item["request_id"])
+        found = await client.request_get(item["request_id"][-6:])
         (own,) = await host.engine.requests(run_id)
         assert found["prompt"] == own.prompt
         assert not item["prompt"]["inline"]

@@ -18,6 +18,7 @@ def queue_run(
     fields: Sequence[str] = (),
     session: str | None = None,
     agents: Sequence[str] = (),
+    pass_env: Sequence[str] = (),
 ) -> str:
     """Queue a run and drive nothing; its ID.
 
@@ -29,6 +30,7 @@ def queue_run(
         fields: ``key=value``, as behind ``-s``.
         session: The conversation that it is for.
         agents: Names of executors that nobody asks before the run is driven.
+        pass_env: Names of variables that its code gets.
     """
 
     async def queued() -> str:
@@ -38,7 +40,7 @@ def queue_run(
                 workflow,
                 {},
                 session=session,
-                surroundings=Surroundings(cwd=folder),
+                surroundings=Surroundings(cwd=folder, pass_env=tuple(pass_env)),
                 typed=typed_of(fields, task),
                 drive=False,
             )

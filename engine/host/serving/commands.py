@@ -17,7 +17,6 @@ from runwright.engine.protocol.answers import RequestAnswered, RunNamed, RunQueu
 from runwright.engine.protocol.conversation import RequestDecide, RequestSubmit, RequestUpdate
 from runwright.engine.protocol.fields import document
 from runwright.engine.protocol.payloads import (
-    AgentSpec,
     EffectResolve,
     RequestAnswer,
     RunCancel,
@@ -71,7 +70,7 @@ async def _started(surface: Surface, asked: Asked) -> Applied[str] | Adopted[str
         session=payload.session,
         surroundings=surroundings,
         caller=asked.caller,
-        provisions=Provisions(agents=_agents(payload.agents), env=payload.pass_env),
+        provisions=_handed(payload),
         typed=Typed(
             fields=tuple(InputField(key=each.key, text=each.text, is_json=each.is_json) for each in payload.fields),
             task=payload.task,
@@ -93,7 +92,7 @@ async def resume(surface: Surface, asked: Asked) -> Done:
         accept_source=payload.accept_source,
         expected=asked.call.expected_revision,
         caller=asked.caller,
-        provisions=Provisions(agents=_agents(payload.agents), env=payload.pass_env),
+        provisions=_handed(payload),
     )
     return _named(resumed)
 
@@ -116,7 +115,7 @@ async def restart(surface: Surface, asked: Asked) -> Done:
         at=payload.at,
         expected=asked.call.expected_revision,
         caller=asked.caller,
-        provisions=Provisions(agents=_agents(payload.agents), env=payload.pass_env),
+        provisions=_handed(payload),
     )
     return _named(restarted)
 
@@ -134,9 +133,8 @@ async def follow_up(surface: Surface, asked: Asked) -> Done:
 async def answer(surface: Surface, asked: Asked) -> Done:
     """Answer a request."""
     payload: RequestAnswer = asked.payload
-    provisions = Provisions(agents=_agents(payload.agents), env=payload.pass_env)
     return _answered(
-        await surface.engine.answer(payload.request_id, payload.value, caller=asked.caller, provisions=provisions)
+        await surface.engine.answer(payload.request_id, payload.value, caller=asked.caller, provisions=_handed(payload))
     )
 
 
@@ -145,7 +143,12 @@ async def submit(surface: Surface, asked: Asked) -> Done:
     payload: RequestSubmit = asked.payload
     return _answered(
         await surface.engine.submit(
-            payload.request_id, payload.value, session=payload.session, epoch=payload.epoch, caller=asked.caller
+            payload.request_id,
+            payload.value,
+            session=payload.session,
+            epoch=payload.epoch,
+            caller=asked.caller,
+            provisions=_handed(payload),
         )
     )
 
@@ -179,6 +182,7 @@ async def decide(surface: Surface, asked: Asked) -> Done:
             by=payload.by,
             digest=payload.digest,
             caller=asked.caller,
+            provisions=_handed(payload),
         )
     )
 
@@ -229,6 +233,7 @@ def _done(result: Applied[str] | Adopted[str], found: JsonObject) -> Done:
     return Done(adopted=isinstance(result, Adopted), run_id=result.value, revision=result.revision, answer=found)
 
 
-def _agents(specs: tuple[AgentSpec, ...]) -> dict[str, str]:
-    """By name; one that was named for this very run stands before one of the same name that is only there in case."""
-    return {each.name: each.spec for each in sorted(specs, key=lambda spec: not spec.spare)}
+def _handed(payload: RunStart | RunResume | RunRestart | RequestAnswer | RequestSubmit | RequestDecide) -> Provisions:
+    """What is handed over; an executor that was named for this very run stands before one that is there in case."""
+    specs = sorted(payload.agents, key=lambda spec: not spec.spare)
+    return Provisions(agents={each.name: each.spec for each in specs}, env=payload.pass_env)

@@ -19,6 +19,7 @@ from runwright.engine.protocol.payloads import (
     RunStatusOf,
 )
 from runwright.engine.reading.effects import Effect
+from runwright.engine.reading.find import find_effect, find_request
 from runwright.engine.reading.moment import Moment, moment_of
 from runwright.engine.reading.reader import Reader
 from runwright.engine.reading.times import microseconds, rfc3339_us
@@ -101,7 +102,7 @@ def request_get(reader: Reader, asked: Asked) -> JsonObject:
     """One open request."""
     payload: RequestGet = asked.payload
     with moment_of(reader.log) as moment:
-        row = moment.rows.get(REQUESTS, payload.request_id)
+        row = moment.rows.get(REQUESTS, find_request(moment, payload.request_id))
         if row is None or row.state not in UNSETTLED:
             raise NotFound("open request", payload.request_id)
         return _request(moment, row)
@@ -111,9 +112,8 @@ def effect_get(reader: Reader, asked: Asked) -> JsonObject:
     """One side effect."""
     payload: EffectGet = asked.payload
     with moment_of(reader.log) as moment:
-        row = moment.rows.get(EFFECTS, payload.effect_id)
-        if row is None:
-            raise NotFound("effect", payload.effect_id)
+        row = moment.rows.get(EFFECTS, find_effect(moment, payload.effect_id))
+        assert row is not None, "it was found"
         request, result = field_of(moment.event(row.request), "request"), field_of(moment.event(row.result), "result")
         return {
             **Effect.of(row).document(),
