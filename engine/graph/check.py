@@ -8,6 +8,7 @@ from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.graph.check_nodes import check_names, check_node, check_workflow
 from runwright.engine.graph.check_rules import check_rules
 from runwright.engine.graph.check_switch import check_switches
+from runwright.engine.graph.check_times import check_times
 from runwright.engine.graph.check_ways import check_cycle, check_exits, check_mounts, check_reachable
 from runwright.engine.graph.children import Children, Resolve
 
@@ -24,8 +25,11 @@ def check(workflow: Workflow[Any], resolve: Resolve | None = None) -> list[Defin
     """
     children = Children(resolve)
     cycles = list(check_cycle(workflow, children))
-    found = [problem for each in children.all(workflow) for problem in _check_one(each, children)]
-    return sorted([*cycles, *found], key=lambda problem: (problem.file, problem.line))
+    workflows = list(children.all(workflow))
+    found = [problem for each in workflows for problem in _check_one(each, children)]
+    return sorted(
+        [*cycles, *found, *check_times(workflow, workflows)], key=lambda problem: (problem.file, problem.line)
+    )
 
 
 def _check_one(workflow: Workflow[Any], children: Children) -> Iterator[DefinitionError]:

@@ -35,5 +35,6 @@ CODES: Final[dict[str, str]] = {
     "retry_manual": "A manual effect asks for a retry.",
     "rule_twice": "A source has a second then or switch.",
     "source_unknown": "A rule starts at something that is no node, and no exit of a mount, of its workflow.",
+    "time_beyond_run": "Warning: a deadline, wait or timeout that is not shorter than the run's own timeout.",
     "type_unstorable": "A declared type cannot be stored as JSON, or cannot be read.",
 }

@@ -71,6 +71,49 @@ def test_a_child_has_its_own_faults() -> None:
     assert [each.code for each in flow.check()] == ["place_unreachable"]
 
 
+def test_a_timeout_or_a_childs_wait_beyond_the_run_is_named() -> None:
+    """The root's limit holds for what it mounts; how long each is stands in the sentence."""
+    flow = Workflow("flow", timeout=3600)
+    think = flow.agent(timeout=minutes(90), name="think")(ok)
+    inner = Workflow("inner")
+    last = inner.wait("pause", minutes(60))
+    inner.entry(last)
+    inner.exit("ready", last)
+    docs = flow.include("docs", inner, input=lambda ctx: {})
+    flow.entry(think)
+    flow.then(think, docs)
+    found = flow.check()
+    assert [(each.code, each.severity) for each in found] == [("time_beyond_run", "warning")] * 2
+    assert "The timeout of 'think' is 90 min, and the timeout of 'flow' (1 h) ends the run" in found[0].message
+    assert "The time of 'pause' is 1 h," in found[1].message
+
+
+def test_times_within_a_run_are_nobodys_business() -> None:
+    """Shorter ones, one that nobody chose, one that is worked out later, and all in a run without a limit."""
+    for limit in (minutes(10), None):
+        flow = Workflow("flow", timeout=limit)
+        ask = flow.decision(choices=["yes"], deadline=minutes(9), on_timeout="yes", name="ask")(ok)
+        think = flow.agent(timeout=lambda ctx: 10_000, name="think")(ok)
+        pause = flow.wait("pause", minutes(9))
+        work = flow.compute(name="work")(ok)  # 15 minutes, for want of a word
+        end = flow.compute(name="end", timeout=None)(ok)
+        flow.entry(ask)
+        flow.switch(ask, {"yes": think}, on="$.choice")
+        flow.then(think, pause)
+        flow.then(pause, work)
+        flow.then(work, end)
+        assert flow.check() == []
+    # A mounted child's own limit does not apply, so nothing lies beyond it.
+    inner = Workflow("inner", timeout=minutes(1))
+    last = inner.wait("pause", minutes(5))
+    inner.entry(last)
+    inner.exit("ready", last)
+    outer = Workflow("outer", timeout=minutes(10))
+    outer.entry(outer.include("docs", inner, input=lambda ctx: {}))
+    assert [each.code for each in outer.check()] == ["child_option_ignored"]
+    assert [each.code for each in inner.check()] == ["time_beyond_run"]
+
+
 def test_decorators_never_raise() -> None:
     """Whatever they are given, it is check that says so."""
     flow = Workflow("flow")

@@ -329,6 +329,20 @@ def _a_child_with_a_time_limit(flow: Workflow[Any], start: Any) -> None:
     flow.then(start, flow.include("docs", child(timeout=5), input=lambda ctx: {}))  # here
 
 
+@fault("time_beyond_run")
+def _a_deadline_that_the_run_does_not_live_to_see(flow: Workflow[Any], start: Any) -> None:
+    flow.timeout = hours(1)
+    ask = flow.decision(choices=["yes"], deadline=hours(24), on_timeout="yes", name="ask")(ok)  # here
+    flow.then(start, ask)
+    flow.switch(ask, {"yes": start}, on="$.choice")
+
+
+@fault("time_beyond_run")
+def _a_wait_as_long_as_the_run(flow: Workflow[Any], start: Any) -> None:
+    flow.timeout = 3600
+    flow.then(start, flow.wait("pause", hours(1)))  # here
+
+
 def built(build: Build) -> list[DefinitionError]:
     """What is wrong with a workflow that is sound but for one fault."""
     flow = Workflow("flow")
@@ -361,7 +375,11 @@ def test_every_code_has_a_case() -> None:
 
 def test_warnings_stop_nothing() -> None:
     """What only deserves a word is a warning."""
-    for name in ("a_manual_effect_whose_timeout_is_caught", "a_child_with_a_time_limit"):
+    for name in (
+        "a_manual_effect_whose_timeout_is_caught",
+        "a_child_with_a_time_limit",
+        "a_wait_as_long_as_the_run",
+    ):
         assert [each.severity for each in built(CASES[name][1])] == ["warning"]
 
 
