@@ -15,6 +15,7 @@ from runwright.cli.texts import FILE_NAME
 _FILES: Final = (
     (".runwright/workflows/example.py", "example.py"),
     (".runwright/tests/test_example.py", "test_example.py"),
+    (".runwright/README.md", "project.md"),
 )
 _CONFIG: Final = ".runwright/config.toml"
 _CONFIG_TEXT: Final = """\
@@ -25,12 +26,13 @@ _CONFIG_TEXT: Final = """\
 """
 
 
-@intent("init", example="runwright init\nrunwright run example -s folder=.")
+@intent("init", example="runwright init\nrunwright run example")
 @click.argument("directory", type=FILE_NAME, metavar="[DIR]", required=False)
 def command(call: Invocation, directory: str | None) -> None:
     """Write a commented example and its test.
 
-    DIR is the current folder by default. Files that exist already are left as they are.
+    The example lists the Markdown files of a folder in one index file; it finds one in an empty folder, too. DIR is
+    the current folder by default. Files that exist already are left as they are.
     """
     if directory is not None and (not directory or "\0" in directory):
         raise Refused.usage("DIR is no name of a folder.", "Example: runwright init my-project", code="name_invalid")
@@ -51,7 +53,8 @@ def command(call: Invocation, directory: str | None) -> None:
     enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
     from runwright.cli.rendering.statuses import next_lines
 
-    call.out.say("", "Try it, and its test (which needs pytest):")
+    where = "there" if enter else "here"
+    call.out.say("", f"It lists the Markdown files {where} in INDEX.md. Try it, and its test (which needs pytest):")
     call.out.say(*next_lines([f"{enter}runwright run example", f"{enter}python -m pytest .runwright"]))
 
 

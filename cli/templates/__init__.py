@@ -1,1 +1,1 @@
-"""The files that ``runwright init`` writes; both are run and type-checked as they stand."""
+"""The files that ``runwright init`` writes; the code among them is run and type-checked as it stands."""

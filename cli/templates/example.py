@@ -3,7 +3,7 @@
 This file is a *workflow*: plain functions are its nodes, and the rules at the end say what runs next. Try it:
 
     runwright check example
-    runwright run example -s folder=.
+    runwright run example
     runwright show @last
 """
 
@@ -47,8 +47,9 @@ example = Workflow("example", input=Folder)
 # be run again. A node that said nothing would be `manual`: after a crash Runwright would stop and ask you.
 @example.shell(recovery="idempotent", timeout=minutes(1))
 def find_files(ctx: Context[Folder]) -> list[str]:
-    """Find the Markdown files."""
-    return ["find", ctx.input.folder, "-name", "*.md", "-type", "f", "-not", "-path", "*/.*"]
+    """Find the Markdown files, none in hidden folders but this project's own."""
+    shown = ["(", "-path", "*/.runwright/*", "-o", "-not", "-path", "*/.*", ")"]
+    return ["find", ctx.input.folder, "-name", "*.md", "-type", "f", *shown]
 
 
 # A compute node is a pure function of what stands in its context.
@@ -93,6 +94,15 @@ def write_index(ctx: Context[Folder], text: str) -> str:
     return str(path)
 
 
+# What a notify node says reaches people while the run goes on: `run`, `watch` and `show` print it.
+@example.notify
+def tell(ctx: Context[Folder]) -> str:
+    """Say what was found before it is written down."""
+    titles = [page.title for page in ctx.output(read_titles).pages]
+    more = f" and {len(titles) - 3} more" if len(titles) > 3 else ""
+    return f"{ctx.input.index} will list: {', '.join(titles[:3])}{more}"
+
+
 @example.compute
 def nothing_found(ctx: Context[Folder]) -> str:
     """Say so when there is nothing to list."""
@@ -102,4 +112,5 @@ def nothing_found(ctx: Context[Folder]) -> str:
 # The rules: where a run begins, and what follows what. A node without a rule ends the run with its output.
 example.entry(find_files)
 example.then(find_files, read_titles)
-example.switch(read_titles, {True: write_index, False: nothing_found}, on="$.any")
+example.switch(read_titles, {True: tell, False: nothing_found}, on="$.any")
+example.then(tell, write_index)

@@ -9,10 +9,9 @@ from support.command_line import CommandLine
 
 
 def test_the_example_runs_and_its_test_passes(cli: CommandLine) -> None:
-    """A person's first two commands: the example ends with an index, and its test passes."""
+    """A person's first two commands in an empty folder: the example ends with an index, and its test passes."""
     cli("init", "new")
     project = Path("new")
-    (project / "notes.md").write_text("# My notes\n")
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def run(*line: str) -> str:
@@ -24,10 +23,15 @@ def test_the_example_runs_and_its_test_passes(cli: CommandLine) -> None:
 
     assert run("runwright.cli.main", "workflows", "--jsonl").count("\n") == 1
     assert run("runwright.cli.main", "check", "example").startswith("✓ example holds")
-    assert run("runwright.cli.main", "run", "--inline", "example", "-s", "folder=.").strip() == str(
-        project.resolve() / "INDEX.md"
-    )
-    assert (project / "INDEX.md").read_text() == "# Index\n\n- [My notes](./notes.md)\n"
+    index, own = project.resolve() / "INDEX.md", "- [What this folder holds](./.runwright/README.md)\n"
+    assert run("runwright.cli.main", "run", "--inline", "example").strip() == str(index)
+    assert index.read_text() == f"# Index\n\n{own}"
+    (project / "notes.md").write_text("# My notes\n")
+    (project / ".venv").mkdir()
+    (project / ".venv" / "licence.md").write_text("# Not mine\n")
+    run("runwright.cli.main", "run", "--inline", "example")
+    assert index.read_text() == f"# Index\n\n{own}- [My notes](./notes.md)\n"
+    assert "INDEX.md will list: What this folder holds, My notes" in run("runwright.cli.main", "show", "@last")
     assert "3 passed" in run("pytest", ".runwright", "-q", "-p", "no:cacheprovider")
 
 
