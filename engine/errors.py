@@ -74,7 +74,7 @@ class RecoveryRequiredError(EngineError):
     """
 
     def __init__(self, required: RecoveryRequired) -> None:
-        super().__init__(sentence(required.reason, required.evidence), HINTS.get(required.reason, ""))
+        super().__init__(sentence(required.reason, required.evidence), next_step(required.reason, required.evidence))
         self.code = required.reason
         self.evidence = MappingProxyType(dict(required.evidence))
 

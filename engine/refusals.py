@@ -162,6 +162,8 @@ def next_step(code: str, evidence: Mapping[str, Json]) -> str:
         case "still_live" if "accept" in evidence:
             run = evidence.get("run")
             return f"pause it first: `runwright pause {run}`, then `runwright resume {run} --accept-source`"
+        case "source_changed" if evidence.get("started") is False:
+            return "it has not begun and takes no other files: put them back, or cancel it and start it again"
         case "claim_lost" if "session" in evidence:
             return "attach to the session again; that ends what another coordinator holds"
         case "input_invalid":

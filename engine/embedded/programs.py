@@ -134,7 +134,8 @@ class Programs:
             RecoveryRequiredError: It has changed since the run was started, or an executor is missing.
         """
         if not program.carries(run):
-            raise RecoveryRequiredError(RecoveryRequired("source_changed", self.difference(run, program)))
+            evidence: dict[str, Json] = {**self.difference(run, program), "started": run.started_at is not None}
+            raise RecoveryRequiredError(RecoveryRequired("source_changed", evidence))
         await self.check_executors(run, program)
 
     async def check_executors(self, run: RunRow, program: ProgramFacts) -> None:

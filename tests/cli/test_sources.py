@@ -57,3 +57,15 @@ def test_changed_files_are_accepted_while_a_run_waits_for_its_time(cli: CommandL
         assert cli("events", "@last", "--type", "run.source_accepted", "--jsonl").out.count("\n") == 1
     assert "differs" not in answer.err
     assert "after" in cli("show", "@last").out
+
+
+def test_a_run_that_has_not_begun_takes_no_other_files(cli: CommandLine) -> None:
+    """Its start promised those that it was queued with: no hint leads to a flag that is refused again."""
+    cli.queue("sample", "greet")
+    file = Path(".runwright/workflows/sample.py")
+    file.write_text(f"{file.read_text()}# changed\n")
+    for flags in ((), ("--accept-source",)):
+        refused = cli("resume", "@last", *flags, "--json", code=3).document["error"]
+        assert refused["code"] == "source_changed"
+        assert "cancel it and start it again" in refused["hint"]
+        assert "--accept-source" not in refused["hint"]
