@@ -131,7 +131,9 @@ def follow(
         if changed or time.monotonic() - asked >= _HELD:
             found, asked = _standing(store, run_ids), time.monotonic()
             if feeder is not None:
-                feeder.progress.set_held(all(each.driven for each in found))
+                feeder.progress.set_around(
+                    held=all(each.driven for each in found), turn_open=any(each.turn_open for each in found)
+                )
     if feeder is not None:
         feeder.catch_up()
     return found

@@ -120,10 +120,15 @@ class RunPicture:
         """The newest reports of progress under names of their own, the newest last."""
         return list(self._notes.values())
 
-    def set_held(self, held: bool) -> None:
-        """Learn whether a living process holds the store."""
-        if held != self.held:
-            self.held = held
+    def set_around(self, *, held: bool, turn_open: bool) -> None:
+        """Learn what the run's own events do not tell.
+
+        Args:
+            held: Whether a living process holds the store.
+            turn_open: Whether a connected coordinator of its session has a turn of it open.
+        """
+        if (held, turn_open) != (self.held, self._view.turn_open):
+            self.held, self._view.turn_open = held, turn_open
             self._changed()
 
     def document(self) -> JsonObject:

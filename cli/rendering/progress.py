@@ -111,11 +111,11 @@ class Progress:
         with self._lock:
             self._picture = picture
 
-    def set_held(self, held: bool) -> None:
-        """Learn whether a living process holds the store."""
+    def set_around(self, *, held: bool, turn_open: bool) -> None:
+        """Learn what the run's own events do not tell, as `RunPicture.set_around` does."""
         with self._lock:
             if self._picture is not None:
-                self._picture.set_held(held)
+                self._picture.set_around(held=held, turn_open=turn_open)
 
     def say(self, text: str) -> None:
         """Say something beside the steps."""

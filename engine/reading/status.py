@@ -166,6 +166,11 @@ class Status:
         return self._held
 
     @property
+    def turn_open(self) -> bool:
+        """Whether a connected coordinator of its session has a turn of it open."""
+        return self._standing.turn_open
+
+    @property
     def continues(self) -> bool:
         """Whether it carries its parent on behind an answer, and is no restart of it."""
         return self._standing.run.kind == "continue"

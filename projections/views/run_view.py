@@ -24,10 +24,15 @@ class RunView:
         run_id: The run.
         nodes: The full paths of its graph's nodes in the order to show them, with the kind of each; nodes that
             were visited and are not among them come after.
+
+    Attributes:
+        turn_open: Whether a connected coordinator has a turn of it open. That follows from its session's stream, too:
+            whoever looks at both says it.
     """
 
     def __init__(self, run_id: str, nodes: Mapping[str, str] | None = None) -> None:
         self.run_id = run_id
+        self.turn_open = False
         self.rows = MemoryRows(OF_RUN)
         self._nodes = dict(nodes or {})
         self._timeline = Timeline()
@@ -56,7 +61,13 @@ class RunView:
         Raises:
             RunUnknown: Its first event has not come yet.
         """
-        return standing(self.rows, self.run_id, revision=self._revision, position=self.rows.position)
+        return standing(
+            self.rows,
+            self.run_id,
+            revision=self._revision,
+            position=self.rows.position,
+            turn_open=self.turn_open,
+        )
 
     def document(self, *, held: bool) -> JsonObject:
         """Answer the whole document: status, nodes, mounts that were entered, and timeline.

@@ -101,7 +101,7 @@ def standing_reason(reason: str | None, ambiguous: tuple[str, ...]) -> str | Non
     return None if reason == "effect_ambiguous" and not ambiguous else reason
 
 
-def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open: bool = False) -> Standing:
+def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open: bool | None = None) -> Standing:
     """Gather the facts of one run.
 
     Args:
@@ -109,7 +109,8 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
         run_id: The run.
         revision: The version of its stream.
         position: The position that the rows stand at.
-        turn_open: Whether a connected coordinator has a turn of it open.
+        turn_open: Whether a connected coordinator has a turn of it open. Rows of a run's own stream cannot tell, for
+            who is connected stands in that of its session; ``None`` asks the rows.
 
     Raises:
         RunUnknown: There is no such run.
@@ -133,7 +134,7 @@ def standing(rows: Rows, run_id: str, *, revision: int, position: int, turn_open
         due=min((each.due for each in timers if each.kind in _AWAITED), default=None),
         uncertain=tuple(each.path for each in applying if each.contract == "manual"),
         ready=bool(rows.find(WORKERS, run_id=run_id, state="ready")),
-        turn_open=turn_open or _turn_open(rows, run),
+        turn_open=_turn_open(rows, run) if turn_open is None else turn_open,
         presentation=None if terminal is None else _told(rows, terminal),
         eligible=queue.eligible,
         held_back=run.session is not None and queue.state == "queued" and not queue.eligible,

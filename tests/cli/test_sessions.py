@@ -16,6 +16,15 @@ def test_what_waits_for_its_session_says_so_wherever_it_is_looked_at(cli: Comman
     assert f"Nothing drives run {run_id} now: it {words}.\n" == waited
 
 
+def test_what_waits_for_its_session_is_drawn(cli: CommandLine) -> None:
+    """`show` has the run, for people and for programs: what its session tells stands in another stream than its own."""
+    run_id = cli.queue("sample", "t", session="pi-1")
+    assert "queued" in cli("show", run_id).out
+    document = cli("show", run_id, "--json").document
+    assert (document["status"]["status"], document["status"]["session"]) == ("queued", "pi-1")
+    assert {each["state"] for each in document["nodes"]} == {"idle"}
+
+
 @pytest.mark.parametrize("session", ["", "a b", "x" * 129])
 def test_what_is_no_session_is_refused(cli: CommandLine, session: str) -> None:
     """Nothing is cut, nothing is written."""

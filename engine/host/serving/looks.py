@@ -119,6 +119,7 @@ class Looks:
             if asked.revision not in (None, look.view.revision):
                 facts: JsonObject = {"run": run_id, "expected": asked.revision, "actual": look.view.revision}
                 raise ConflictError(Conflict("revision_changed", facts))
+            self._status(look)
             items = _part(look, asked.part)
             page = fitted(items[asked.after :]) if items[asked.after :] else []
             end = asked.after + len(page)
@@ -138,9 +139,10 @@ class Looks:
             yield look
 
     def _status(self, look: Look) -> JsonObject:
-        """The run's status; of the fold where the tables are ahead of it, and with its session's facts where not."""
+        """The run's status, of the fold where the tables are ahead; the view learns what only its session tells."""
         with moment_of(self._log) as moment:
             status = moment.status(look.view.run_id, held=True)
+        look.view.turn_open = status.turn_open
         return status.document() if status.revision == look.view.revision else look.view.status(held=True)
 
     def _look(self, run_id: str) -> Look:
