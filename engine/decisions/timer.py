@@ -8,6 +8,7 @@ from runwright.engine.decisions.person import by_policy
 from runwright.engine.decisions.settling import goes_on
 from runwright.engine.decisions.terminal import decide_time_out, ended
 from runwright.engine.results import Adopted, Conflict
+from runwright.eventstore.events.effect import EffectCancelled
 from runwright.eventstore.events.event import Content, Event
 from runwright.eventstore.events.message import MessageCancelled
 from runwright.eventstore.events.node import NodeFinished
@@ -68,6 +69,9 @@ def _over(facts: RunFacts, unsettled: Unsettled, command: FireTimer, outcome: st
     ]
     events.extend(RequestClosed(request=each.request, cause=outcome) for each in unsettled.requests)
     events.extend(TimerCleared(kind=each.kind) for each in unsettled.timers if each.kind in OF_STEPS - {command.kind})
+    if effect is not None and effect.state == "reserved":
+        # Released, and never applied again: no later visit of the node may take it up.
+        events.append(EffectCancelled(effect=effect.effect, cause=outcome))
     events.append(
         NodeFinished(
             path=visit.path,

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from runwright.engine.commands.client import CancelRun, PauseRun, ResolveEffect, ResumeRun
+from runwright.engine.commands.host import FireTimer
 from runwright.engine.commands.worker import (
     Authority,
     BeginEffect,
@@ -15,6 +16,7 @@ from runwright.engine.commands.worker import (
     ReserveEffect,
     SettleEffect,
     StartNode,
+    Timer,
 )
 from runwright.engine.identity import effect_id
 from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequired
@@ -186,6 +188,19 @@ def test_a_released_effect_goes_with_a_visit_that_gives_up(scene: Stage) -> None
         StartNode(path="plain", visit=1, attempt=1),
     )
     assert the_effect(scene).state == "cancelled"
+
+
+def test_a_released_effect_goes_with_a_visit_that_a_timer_ends(scene: Stage) -> None:
+    """Whatever its worker parked it for: nothing is left that a later visit could take up."""
+    worker = begun(scene, "again")
+    scene.applied(
+        worker,
+        settle("released", "again", cause="try"),
+        ParkRun(reason="waiting", timer=Timer(kind="wait", due=scene.clock.now())),
+    )
+    assert isinstance(scene.host(FireTimer(run_id=ONE, kind="wait")), Applied)
+    assert the_effect(scene).state == "cancelled"
+    assert scene.row(VISITS, ONE, "again").outcome == "completed"
 
 
 def test_a_run_that_ends_closes_its_effect(scene: Stage) -> None:
