@@ -1,5 +1,6 @@
 """From what was typed behind ``run`` and ``start`` to a launch that was checked whole, and nothing written yet."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -101,7 +102,8 @@ def _near_file(typed: str) -> str:
     """The file that was probably meant."""
     path, colon, variable = typed.partition(":")
     folder = Path(path).parent
-    if not path.endswith(".py") or "\0" in path or not folder.is_dir() or Path(path).exists():
+    # `os.path` calls a name that no file system takes absent; `Path` raises.
+    if not path.endswith(".py") or "\0" in path or not os.path.isdir(folder) or os.path.exists(path):  # noqa: PTH110, PTH112
         return ""
     question = near(Path(path).name, (each.name for each in folder.glob("*.py")))
     name = question.removeprefix("Did you mean ").removesuffix("?")
