@@ -135,8 +135,7 @@ def _carried_on(
     facts: RunFacts, unsettled: Unsettled, command: ResumeRun, by: str, accepted: SourceFacts | None
 ) -> Decision[str]:
     """Adopt that a run goes on by itself; with other sources it would only park again, so they are settled first."""
-    checked = command.definition is not None or command.sources is not None
-    before = _sources(facts, unsettled, command, by, accepted) if checked else ()
+    before = () if _unchecked(command) else _sources(facts, unsettled, command, by, accepted)
     if isinstance(before, RecoveryRequired):
         return before
     return Decided(command.run_id, before) if before else Adopted(command.run_id, facts.revision)
@@ -171,6 +170,8 @@ def _release(
     step: Step | None,
 ) -> Decision[str]:
     """Let a parked run go on, as far as the reason it is parked for allows."""
+    if facts.run.paused and facts.queue.reason == "source_changed" and _unchecked(command):
+        return Decided(command.run_id, (RunResumed(by=by),))  # the pause ends, and the reason below it stays
     before = _sources(facts, unsettled, command, by, accepted)
     if isinstance(before, RecoveryRequired):
         return before
@@ -205,11 +206,10 @@ def _sources(
 ) -> tuple[Event, ...] | RecoveryRequired:
     """Check the sources before anything is written (page 04, "Where code runs")."""
     run = facts.run
-    unchecked = command.definition is None and command.sources is None
     now = standing_on(run, command.definition, command.sources)
     refused = source_changed(run, now)
     if now == (run.definition, run.sources):
-        return refused if unchecked and facts.queue.reason == "source_changed" else ()
+        return refused if _unchecked(command) and facts.queue.reason == "source_changed" else ()
     if command.accept is None or accepted is None:
         return refused
     if (problem := _unfit(facts, unsettled, accepted)) is not None:
@@ -224,6 +224,11 @@ def _sources(
             by=by,
         ),
     )
+
+
+def _unchecked(command: ResumeRun) -> bool:
+    """Whether nobody looked at the sources."""
+    return command.definition is None and command.sources is None
 
 
 def _unfit(facts: RunFacts, unsettled: Unsettled, accepted: SourceFacts) -> str | None:

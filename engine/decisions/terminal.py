@@ -18,13 +18,18 @@ from runwright.eventstore.events.run import RunCancelled, RunCompleted, RunFaile
 from runwright.eventstore.events.timer import TimerCleared, TimerFired
 from runwright.eventstore.events.turn import TurnLost
 from runwright.eventstore.values import encode
+from runwright.projections.control.runs import RunRow
 
 BadEnd: TypeAlias = Literal["failed", "timed_out", "cancelled"]
 
 
 def ended(facts: RunFacts) -> Conflict:
     """Refuse what a run that has ended cannot do any more."""
-    run = facts.run
+    return has_ended(facts.run)
+
+
+def has_ended(run: RunRow) -> Conflict:
+    """Say how and when a run ended."""
     return Conflict("already_terminal", {"run": run.run_id, "outcome": run.status, "finished_at": run.finished_at})
 
 

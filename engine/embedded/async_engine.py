@@ -308,12 +308,13 @@ class AsyncEngine(AsyncConversing):
 
         Raises:
             NotFound: There is no such run.
+            ConflictError: It has ended.
             PreflightError: Its workflow cannot be loaded.
             RecoveryRequiredError: Its workflow or an executor is missing here, or its sources have changed.
         """
         self._check_open()
         if not self._driving.taken(run_id):
-            run = self._programs.run(run_id)
+            run = self._programs.live(run_id)
             program = await self._programs.of(run)
             await self._programs.check(run, program)
             self._driving.take(run_id, program)

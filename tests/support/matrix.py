@@ -59,16 +59,16 @@ def expect(rows: Any, run: RunRow, command: str) -> str:
 
 
 def _resumed(rows: Any, run: RunRow, column: str) -> str:
-    """By the reason that it is parked for; a pause is taken back whatever lies below it, but for other sources."""
+    """By the reason that it is parked for; a pause is taken back whatever lies below it."""
     queue = rows.get(QUEUE, run.run_id)
     if queue.state != "parked":
         return "Applied"
     if queue.eligible:
         return "Adopted"
-    if queue.reason == "source_changed":
-        return "RecoveryRequired source_changed"
     if column == "paused":
         return "Applied"
+    if queue.reason == "source_changed":
+        return "RecoveryRequired source_changed"
     effects = rows.find(EFFECTS, run_id=run.run_id, state="ambiguous")
     return "RecoveryRequired effect_ambiguous" if effects else "Applied"
 

@@ -269,6 +269,19 @@ def test_a_program_without_files_is_not_one_that_has_them(scene: Stage) -> None:
     assert isinstance(scene.ask(ResumeRun(run_id=ONE, sources="f" * 64)), Applied)
 
 
+@pytest.mark.parametrize("prepare", [changed, ambiguous])
+def test_a_pause_ends_and_the_reason_below_it_stays(scene: Stage, prepare: Callable[[Stage], None]) -> None:
+    """Resumed, as any paused run is; what it was parked for before still keeps it from going on."""
+    prepare(scene)
+    reason = scene.row(QUEUE, ONE).reason
+    scene.ask(PauseRun(run_id=ONE))
+    assert isinstance(scene.ask(ResumeRun(run_id=ONE)), Applied)
+    assert (scene.types()[-1], scene.row(RUNS, ONE).paused) == ("run.resumed", False)
+    queue = scene.row(QUEUE, ONE)
+    assert (queue.reason, queue.eligible) == (reason, False)
+    assert said(scene.ask(ResumeRun(run_id=ONE))) == f"RecoveryRequired {reason}"
+
+
 def test_no_other_sources_are_put_under_a_worker(scene: Stage) -> None:
     """It has loaded those it was launched with: refused whole, also while a pause is asked for; equal ones are none."""
     running(scene)

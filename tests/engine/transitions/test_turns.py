@@ -288,6 +288,26 @@ def test_a_deadline_ends_the_wait_for_the_next_delivery_too(scene: Stage) -> Non
     assert scene.rows(TIMERS, run_id="run-1") == []
 
 
+def test_a_steps_time_runs_on_while_nobody_can_drive_its_run(scene: Stage) -> None:
+    """Its workflow or an executor is missing: the time that began with its message ends the attempt all the same."""
+    pi = ScriptedSession(scene)
+    scene.queue(FLOW, session="s1")
+    pi.settle()
+    ask = AskSession(path="ask", visit=1, attempt=1, kind="agent", prompt="p", contract=None, limit=1_000_000)
+    scene.applied(scene.claim(), StartNode(path="ask", visit=1, attempt=1), ask)
+    scene.host(ParkIdleRun(run_id="run-1", reason="environment_missing"))
+    assert scene.rows(TIMERS, run_id="run-1") == [], "it was not sent yet"
+    pi.work("error")
+    scene.host(ParkIdleRun(run_id="run-1", reason="environment_missing"))
+    assert {each.kind for each in scene.rows(TIMERS, run_id="run-1")} == {"deadline", "delivery"}
+    scene.host(FireTimer(run_id="run-1", kind="deadline"))
+    assert (request(scene).state, request(scene).cause) == ("closed", "timed_out")
+    queue = scene.row(QUEUE, "run-1")
+    assert (queue.reason, queue.eligible) == ("environment_missing", False)
+    scene.ask(ResumeRun(run_id="run-1"))
+    assert scene.row(QUEUE, "run-1").eligible
+
+
 def test_only_a_node_that_asks_may_ask_a_session(scene: Stage) -> None:
     """A request of any other node would outlive the run: it is refused without a trace."""
     pi = ScriptedSession(scene)
