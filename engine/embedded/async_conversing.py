@@ -121,7 +121,7 @@ class AsyncConversing(AsyncSteering):
         self._launcher.provide(run.run_id, provisions)
         submission = self._judging.submission(caller)
         if submission is not None:
-            _check_verdict(request_id, run.run_id, await self._judging.verdict(request_id, submission))
+            _check_verdict(request_id, run.run_id, await self._judging.verdict(run.run_id, request_id, submission))
         return _answered(request_id, run.run_id, result)
 
     async def update_request(

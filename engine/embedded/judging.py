@@ -80,14 +80,14 @@ class Judging:
         self._holder = holder
         self._driving = driving
         #: Candidates that are being checked.
-        self._under_way: dict[str, asyncio.Event] = {}
+        self._under_way: set[str] = set()
 
     def begin(self) -> None:
         """Check what an earlier holder took in and did not get to."""
         with moment_of(self._holder.log) as moment:
             left = [row for row in moment.rows.find(REQUESTS, state="validating") if row.submission is not None]
         for row in left:
-            self._check(row.request, str(row.submission))
+            self._check(row.run_id, row.request, str(row.submission))
 
     def submission(self, caller: Caller) -> str | None:
         """The candidate that a caller's key stands for; ``None`` where it handed in none of its own."""
@@ -97,27 +97,30 @@ class Judging:
         event = None if recorded is None else recorded.event
         return event.submission if isinstance(event, RequestSubmitted) else None
 
-    async def verdict(self, request: str, submission: str) -> Verdict:
+    async def verdict(self, run_id: str, request: str, submission: str) -> Verdict:
         """Wait for what becomes of a candidate; whoever gives up waiting withdraws nothing.
+
+        A request that ends while its candidate is checked waits for no check: that may take its time, or never end.
 
         Raises:
             StoreClosed: The engine closes first; the next one checks what this one did not.
         """
-        while (verdict := await asyncio.to_thread(self._known, request, submission)) is None:
-            if self._driving.stopping:
-                raise StoreClosed
-            await self._check(request, submission).wait()
-        return verdict
+        with self._driving.watch.of(run_id) as changed:
+            while (verdict := await asyncio.to_thread(self._known, request, submission)) is None:
+                if self._driving.stopping:
+                    raise StoreClosed
+                self._check(run_id, request, submission)
+                await changed.wait()
+                changed.clear()
+            return verdict
 
-    def _check(self, request: str, submission: str) -> asyncio.Event:
-        """Have a candidate checked, once, and answer what says that it was."""
-        done = self._under_way.get(submission)
-        if done is None:
-            done = self._under_way[submission] = asyncio.Event()
-            self._driving.background(self._judge(request, submission, done), f"submission {submission}")
-        return done
+    def _check(self, run_id: str, request: str, submission: str) -> None:
+        """Have a candidate checked, once."""
+        if submission not in self._under_way:
+            self._under_way.add(submission)
+            self._driving.background(self._judge(run_id, request, submission), f"submission {submission}")
 
-    async def _judge(self, request: str, submission: str, done: asyncio.Event) -> None:
+    async def _judge(self, run_id: str, request: str, submission: str) -> None:
         try:
             while not self._driving.stopping:
                 try:
@@ -129,8 +132,8 @@ class Judging:
                     _log.warning("the verdict on submission %s was put off: %s", submission, error.code)
                     await asyncio.sleep(AGAIN)
         finally:
-            del self._under_way[submission]
-            done.set()
+            self._under_way.discard(submission)
+            self._driving.watch.tell(run_id)
 
     async def _settle(self, request: str, submission: str) -> None:
         found = await asyncio.to_thread(self._candidate, request, submission)

@@ -16,7 +16,7 @@ from runwright.engine.authoring.observations import Uncertain
 from runwright.engine.execution.calling import OutOfTime
 from runwright.engine.safe import cut, mask, strike
 from runwright.eventstore.errors import PayloadTooLarge, ValueRefused
-from runwright.eventstore.values import Json, encode
+from runwright.eventstore.values import MAX_VALUE, Json, encode
 
 #: Where the frames between the engine's loop and the user's function stand: this package, asyncio, threads.
 _MACHINERY: tuple[str, ...] = (
@@ -78,20 +78,21 @@ def classify(error: BaseException, declaration: Declaration | None = None, secre
     )
 
 
-def stored(shape: Shape, value: object, what: str = "output") -> Json:
+def stored(shape: Shape, value: object, what: str = "output", limit: int = MAX_VALUE) -> Json:
     """Turn a value into the JSON that is stored, by its declared type, and make sure that it can be rebuilt.
 
     Args:
         shape: The declared type.
         value: The value.
         what: What it is, for the error text.
+        limit: The most bytes that it may have.
 
     Raises:
         NodeFailure: When it cannot: ``output_invalid`` or ``payload_too_large``; an uncertain end for an effect.
     """
     try:
         document = shape.dump(value)
-        encode(document)
+        encode(document, limit)
         shape.load(document)
     except PayloadTooLarge as error:
         raise NodeFailure(_unstorable("payload_too_large", what, error)) from None
@@ -145,10 +146,10 @@ def _is_machinery(file: str) -> bool:
 
 
 def message_of(error: BaseException) -> str:
-    """An exception's own text, whatever its ``__str__`` does: what got out of it would end the engine's loop."""
+    """An exception's own text as UTF-8 can carry it, whatever its ``__str__`` does: it travels, and is kept."""
     try:
         # Masking looks at it all, and a message may be a whole response body.
-        return str(error)[: 8 * MAX_ERROR]
+        return str(error)[: 8 * MAX_ERROR].encode("utf-8", "backslashreplace").decode()
     except BaseException as broken:  # noqa: BLE001 (the exception's own code)
         return f"(its text cannot be shown: __str__ raised {type(broken).__name__})"
 

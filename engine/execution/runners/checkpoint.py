@@ -1,8 +1,8 @@
 """The runner of checkpoint nodes: the run stops here, and its accepted answer carries on in a child run."""
 
-from runwright.engine.authoring.conversion import PLAIN
 from runwright.engine.commands.worker import OpenRequest, ParkRun, WorkerTransition
-from runwright.engine.execution.failures import NodeFailure, stored
+from runwright.engine.execution.failures import NodeFailure
+from runwright.engine.execution.runners.texts import asked
 from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import ASIDE_LIMIT, Walk
 from runwright.eventstore.values import Json
@@ -38,4 +38,4 @@ async def _shown(walk: Walk, visit: Visit) -> Json:
     function = visit.declaration.function
     if function is None:
         return None
-    return stored(PLAIN, await walk.call_within(visit, ASIDE_LIMIT, function, visit.context))
+    return asked(await walk.call_within(visit, ASIDE_LIMIT, function, visit.context), "value")

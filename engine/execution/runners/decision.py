@@ -1,10 +1,12 @@
 """The runner of decision nodes: a person is asked, and the run waits for the answer or for its deadline."""
 
-from runwright.engine.authoring.conversion import PLAIN
+from typing import Any, cast
+
 from runwright.engine.authoring.limits import LATEST_US
 from runwright.engine.authoring.questions import Choice, Question
 from runwright.engine.commands.worker import AskPerson, ParkRun
-from runwright.engine.execution.failures import NodeFailure, stored
+from runwright.engine.execution.failures import NodeFailure
+from runwright.engine.execution.runners.texts import asked
 from runwright.engine.execution.visit import Ended, Parked, Visit
 from runwright.engine.execution.walk import ASIDE_LIMIT, Walk
 from runwright.eventstore.values import Json, JsonObject
@@ -25,22 +27,30 @@ async def run_decision(walk: Walk, visit: Visit) -> Ended | Parked:
 async def _question(walk: Walk, visit: Visit) -> AskPerson:
     function = visit.declaration.function
     assert function is not None
-    asked = await walk.call_within(visit, ASIDE_LIMIT, function, visit.context)
-    question = Question(asked) if isinstance(asked, str) else asked
+    given = await walk.call_within(visit, ASIDE_LIMIT, function, visit.context)
+    question = Question(given) if isinstance(given, str) else given
     if not isinstance(question, Question) or not isinstance(question.title, str):
         raise walk.failed(
-            visit, TypeError(f"a decision node returns a Question or its title, not {type(asked).__name__}")
+            visit, TypeError(f"a decision node returns a Question or its title, not {type(given).__name__}")
         )
     return AskPerson(
         path=visit.path,
         visit=visit.number,
         attempt=visit.attempt,
-        title=question.title,
-        facts=stored(PLAIN, dict(question.facts), "facts"),
-        subject=stored(PLAIN, question.subject, "subject"),
-        choices=[_shown(each) for each in visit.declaration.choices],
         deadline=_deadline(walk, visit),
+        **_whole(visit, question),
     )
+
+
+def _whole(visit: Visit, question: Question) -> dict[str, Any]:
+    """All that is asked, as it is stored: one digest binds the answer to the whole of it."""
+    whole = {
+        "title": question.title,
+        "facts": question.facts,
+        "subject": question.subject,
+        "choices": [_shown(each) for each in visit.declaration.choices],
+    }
+    return cast(dict[str, Any], asked(whole, "question"))
 
 
 def _deadline(walk: Walk, visit: Visit) -> int | None:

@@ -1,8 +1,7 @@
 """The runner of notify nodes: what the session is told on the way, or where there is none whoever watches."""
 
-from runwright.engine.authoring.conversion import PLAIN
 from runwright.engine.commands.worker import MAX_NOTIFICATION, QueueNotification, UpdateNode, WorkerTransition
-from runwright.engine.execution.failures import Failure, NodeFailure, stored
+from runwright.engine.execution.failures import Failure, NodeFailure
 from runwright.engine.execution.runners.texts import text_of
 from runwright.engine.execution.visit import Ended, Visit
 from runwright.engine.execution.walk import Walk
@@ -15,7 +14,6 @@ async def run_notify(walk: Walk, visit: Visit) -> Ended:
     await walk.commit(*visit.opening())
     try:
         text = await text_of(walk, visit, "text")
-        stored(PLAIN, text, "text")
     except NodeFailure as error:
         return Ended.badly(error.failure)
     update: Json = {"message": text, "notice": visit.spec.notice or "interim"}

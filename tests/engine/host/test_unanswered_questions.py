@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runwright.engine.client import AsyncClient
-from runwright.engine.errors import ActivationFailed, AnswerRejected
+from runwright.engine.errors import ActivationFailed, AnswerRejected, ConflictError
 from support.command_processes import LIMIT
 from support.hosts import Hosted, hosted, left_of, wait
 from support.socket_session import SocketSession, speaking
@@ -33,6 +33,8 @@ def asked(how: str) -> None:
         pass
     while how == "sleep":
         time.sleep(600)
+    while how == "gate" and not os.path.exists("mended"):
+        time.sleep(0.01)
     if how == "die":
         os._exit(9)
 
@@ -67,6 +69,8 @@ def second(ctx: Context[JsonObject]) -> int:
 
 def valid(ctx: Context[JsonObject], value: str) -> None:
     asked(value)
+    if value == "half":
+        raise ValueError("there is no file caf\\udce9")
 
 
 @asks.agent(returns=str, validate=valid)
@@ -242,18 +246,29 @@ async def test_a_candidate_whose_check_never_returns_is_refused_and_the_second_e
         await nothing_left(at)
 
 
+async def test_a_refusal_that_utf8_cannot_carry_is_no_crash(tmp_path: Path) -> None:
+    """It reaches the model as far as it can be told, and counts as a refusal."""
+    async with world(tmp_path) as (at, _), speaking(at.home) as pi:
+        _, request = await asked_in_session(at, pi)
+        with pytest.raises(AnswerRejected, match=r"there is no file caf\\udce9") as refused:
+            await pi.client.request_submit(request, "half", session=pi.session, epoch=pi.epoch)
+        assert refused.value.code == "validation_failed"
+
+
 async def test_a_run_is_cancelled_while_its_candidate_is_checked_for_ever(tmp_path: Path) -> None:
-    """The check comes to nothing, and whoever submitted hears that it came too late."""
-    async with world(tmp_path) as (at, client), speaking(at.home) as pi:
+    """The check comes to nothing, and whoever submitted hears at once that it came too late: no check is waited for."""
+    async with world(tmp_path, resolve=10 * LIMIT) as (at, client), speaking(at.home) as pi:
         run_id, request = await asked_in_session(at, pi)
         submitting = asyncio.ensure_future(
-            pi.client.request_submit(request, "spin", session=pi.session, epoch=pi.epoch)
+            pi.client.request_submit(request, "gate", session=pi.session, epoch=pi.epoch)
         )
         await begun(at)
         await client.run_cancel(run_id)
         assert (await client.run_status(run_id))["status"] == "cancelled"
-        with pytest.raises(Exception, match=r"closed|cancelled"):
-            await submitting
+        async with asyncio.timeout(LIMIT):
+            with pytest.raises(ConflictError, match=r"closed \(cancelled\)"):
+                await submitting
+        (at.project / "mended").touch()
         await nothing_left(at)
 
 
