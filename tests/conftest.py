@@ -1,9 +1,18 @@
-"""What every test may use: tests that are coroutine functions run on a loop of their own."""
+"""What every test may use: coroutine functions run on a loop of their own, and drawn examples repeat."""
 
 import asyncio
 import inspect
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("repeated", derandomize=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the same examples each time: a check says what a change did; a seed that is given explores."""
+    if config.getoption("--hypothesis-seed", default=None) is None:
+        settings.load_profile("repeated")
 
 
 @pytest.hookimpl(tryfirst=True)
