@@ -1,5 +1,6 @@
 """The host of a state directory: reached where one lives, started where a command needs one."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runwright.cli.failures import UNAVAILABLE, Failure, Refused
 from runwright.cli.invocation import Invocation
+from runwright.engine.run_mark import RUN_MARK
 
 if TYPE_CHECKING:
     from runwright.engine.client.client import Client
@@ -72,6 +74,11 @@ def start_if_none(call: Invocation, *, old_host_gone: bool = False) -> bool:
         if error.code == "store_in_use":
             raise held_elsewhere(call, error.message) from None
         raise
+    if (run_id := os.environ.get(RUN_MARK)) is not None:
+        call.out.say(
+            f"This host was started inside run {run_id}, and ends with it. What it has taken in goes on with the next "
+            "one; one that is to stay is started outside of a run: `runwright host start`."
+        )
     return True
 
 
