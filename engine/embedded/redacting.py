@@ -14,6 +14,7 @@ from runwright.engine.errors import ConflictError
 from runwright.engine.reading.moment import moment_of
 from runwright.engine.reading.reader import Reader
 from runwright.engine.results import Conflict
+from runwright.engine.transitions.erasing import say_no_more
 from runwright.eventstore.erasure import OpenScrub, plan, redact, redacted, try_scrub
 from runwright.eventstore.log import EventLog, LogReader
 from runwright.eventstore.transaction import Tx
@@ -152,7 +153,9 @@ def _erase(log: EventLog, run_id: str, *, reason: str, by: str, actor: str, spar
         _refuse_live(tree)
         if spare and _kept(rows, tree):
             raise ConflictError(Conflict("revision_changed", {"run": root}))
-        return redact(tx, planned, root=root, by=by, reason=reason, actor=actor, command=None)
+        count = redact(tx, planned, root=root, by=by, reason=reason, actor=actor, command=None)
+        say_no_more(tx, tree, actor=actor)
+        return count
 
     return Redaction(root=root, runs=runs, events=log.transact(unit).result())
 

@@ -84,6 +84,6 @@ class PresentationFailed(Event):
 @recorded("presentation.abandoned")
 @frozen(kw_only=True)
 class PresentationAbandoned(Event):
-    """The presentation of an end will never be built."""
+    """The presentation of an end will never be built, or was erased before anybody was told."""
 
     code: str

@@ -83,8 +83,9 @@ class Terminal(Projection[TerminalRow]):
 
     @changes(PresentationAbandoned)
     def abandoned(self, row: TerminalRow, event: PresentationAbandoned, recorded: RecordedEvent) -> TerminalRow:
-        """It never will be."""
-        self._open(row, recorded)
+        """It never will be; or what was worked out was erased before anybody was told."""
+        if row.presentation != "prepared":
+            self._open(row, recorded)
         return replace(row, presentation="abandoned", since=recorded.at)
 
     def _open(self, row: TerminalRow, recorded: RecordedEvent) -> None:
