@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from runwright.engine.authoring.conversion import Unstorable, shape_of
+from runwright.engine.authoring.conversion import PLAIN, NotConvertible, Unstorable, shape_of
 from runwright.engine.authoring.declaration import Declaration
 from runwright.engine.authoring.errors import DefinitionError
 from runwright.engine.authoring.limits import limit_us
 from runwright.engine.authoring.nodes import Node
 from runwright.engine.authoring.origin import Origin
 from runwright.engine.authoring.outputs import return_type
+from runwright.engine.authoring.questions import Choice
 from runwright.engine.authoring.times import Retry
 from runwright.engine.authoring.workflow import Workflow
 from runwright.engine.graph.problem import problem
@@ -65,6 +66,7 @@ def check_workflow(workflow: Workflow[Any]) -> Iterator[DefinitionError]:
     if isinstance(workflow.max_steps, bool) or not isinstance(workflow.max_steps, int) or workflow.max_steps < 1:
         yield _option(workflow.origin, "max_steps has to be a whole number from 1.", "Write `max_steps=1000`.")
     yield from _time(workflow.origin, "timeout", workflow.timeout)
+    yield from _kept(workflow.origin, "presentation", workflow.instructions)
     if len(workflow.presenters) + (workflow.instructions is not None) > 1:
         yield problem(
             workflow.origin,
@@ -89,6 +91,18 @@ def check_node(node: Node[..., Any, Any]) -> Iterator[DefinitionError]:
     yield from _contract(declared)
     yield from _retry(declared)
     yield from _kind(declared)
+    for what in ("label", "schema", "by", "effect", "audience", "summary"):
+        yield from _kept(node.origin, f"{what} of {node.name!r}", getattr(declared, what))
+    shown = [[each.name, each.label, each.text] if isinstance(each, Choice) else each for each in declared.choices]
+    yield from _kept(node.origin, f"choices of {node.name!r}", shown)
+
+
+def _kept(origin: Origin, what: str, value: object) -> Iterator[DefinitionError]:
+    """What is kept with the definition, or shown as it was written, has to be storable."""
+    try:
+        PLAIN.dump(value)
+    except NotConvertible as refusal:
+        yield _option(origin, f"{what}: {refusal.problem}.", f"{refusal.fix or 'Write plain JSON'}.")
 
 
 def _functions(declared: Declaration) -> Iterator[DefinitionError]:
@@ -167,7 +181,8 @@ def _contract(declared: Declaration) -> Iterator[DefinitionError]:
     if declared.recovery not in (None, "manual", "idempotent"):
         message = f"recovery of {declared.name!r} has to be 'manual' or 'idempotent'."
         yield _option(declared.origin, message, "Write one of them, or `observe=`.")
-    if declared.effect is not None and (not isinstance(declared.effect, str) or len(declared.effect.encode()) > 64):
+    effect = declared.effect
+    if effect is not None and (not isinstance(effect, str) or len(effect.encode("utf-8", "surrogatepass")) > 64):
         message = f"The effect type of {declared.name!r} has to be a text of at most 64 bytes."
         yield _option(declared.origin, message, "Shorten it; what differs belongs into the request.")
     if declared.observe is not None and declared.recovery is not None:
