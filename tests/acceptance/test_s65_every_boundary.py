@@ -3,6 +3,8 @@
 import importlib
 import itertools
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,14 @@ STEP = max(1, round(1 / DEPTH))
 
 
 @pytest.fixture
-def implement(monkeypatch: pytest.MonkeyPatch) -> Workflow[Any]:
-    """The example."""
+def implement(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workflow[Any]]:
+    """The example, imported as a program imports its own; no later test meets its modules."""
     monkeypatch.syspath_prepend(EXAMPLES)
-    workflow: Workflow[Any] = importlib.import_module("implement").implement
-    return workflow
+    before = set(sys.modules)
+    yield importlib.import_module("implement").implement
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(EXAMPLES)):
+            del sys.modules[name]
 
 
 def test_s65_undisturbed(implement: Workflow[Any], tmp_path: Path) -> None:
