@@ -22,6 +22,7 @@ def command(call: Invocation, run: str | None) -> None:
     with reading_if_any(call) as store:
         run_id = None if run is None or store is None else find_run(call, store, run)
         found = [] if store is None else store.requests(run_id)
+        statuses = {} if store is None else {each: store.status(each) for each in {one.run_id for one in found}}
         position = 0 if store is None else store.head().position
     if call.out.for_machines:
         print_list(call.out, [each.document() for each in found], position=position)
@@ -30,4 +31,4 @@ def command(call: Invocation, run: str | None) -> None:
     else:
         from runwright.cli.rendering.questions import questions_screen
 
-        call.out.show(*questions_screen(found, time.time_ns() // 1000))
+        call.out.show(*questions_screen(found, statuses, time.time_ns() // 1000))

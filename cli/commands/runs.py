@@ -76,8 +76,9 @@ def _show(call: Invocation, page: "RunsPage | None") -> None:
         return
     from runwright.cli.rendering.statuses import runs_table, stuck_lines
 
-    call.out.show(runs_table(items, time.time_ns() // 1000))
-    call.out.say(*stuck_lines(items))
+    now = time.time_ns() // 1000
+    call.out.show(runs_table(items, now))
+    call.out.say(*stuck_lines(items, now))
     if following is not None:
         call.out.say(f"There are more: --cursor {following}, or a larger --limit")
 

@@ -41,7 +41,7 @@ def _facts(facts: Mapping[str, Any], now: int) -> list[tuple[str, str]]:
         ("workers", f"{facts['workers']} of at most {facts['capacity']}" + _launching(facts["launching"])),
     ]
     if facts["requests"]:
-        rows.append(("waits for you", plural(facts["requests"], "answer")))
+        rows.append(("asked", f"{plural(facts['requests'], 'open request')}; `runwright requests` says of whom"))
     if facts["ambiguous_effects"]:
         rows.append(("uncertain", plural(facts["ambiguous_effects"], "effect")))
     if facts["expired_claims"]:

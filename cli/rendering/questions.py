@@ -13,6 +13,7 @@ from rich.text import Text
 
 from runwright.cli.failures import Failure
 from runwright.cli.rendering.marks import HELD, QUIET
+from runwright.cli.rendering.reasons import shown_word
 from runwright.cli.rendering.run_lines import short_id, us
 from runwright.cli.rendering.text import ago, clean, local_time, one_line
 from runwright.engine.schemas import describe_fields, type_words
@@ -20,13 +21,20 @@ from runwright.eventstore.values import Json
 
 if TYPE_CHECKING:
     from runwright.engine.reading.requests import Request
+    from runwright.engine.reading.status import Status
 
 #: How far what belongs to a question is indented in a list.
 _INDENT = 4
 
 
-def questions_screen(requests: "Iterable[Request]", now: int) -> list[RenderableType]:
-    """All of them, the oldest first, each with the line to type."""
+def questions_screen(requests: "Iterable[Request]", statuses: "Mapping[str, Status]", now: int) -> list[RenderableType]:
+    """All of them, the oldest first, each with the line to type, or who answers it where that is nobody's to type.
+
+    Args:
+        requests: The questions.
+        statuses: Their runs, by ID.
+        now: UTC in microseconds.
+    """
     parts: list[RenderableType] = []
     for number, each in enumerate(requests):
         if number:
@@ -38,11 +46,24 @@ def questions_screen(requests: "Iterable[Request]", now: int) -> list[Renderable
         )
         parts.append(heading)
         parts += [Padding(line, (0, 0, 0, _INDENT)) for line in question_lines(each, now)]
-        if each.session is None or each.kind in ("checkpoint", "decision"):
-            parts.append(Text(f"    runwright answer {each.request_id}", style="bold", no_wrap=True, overflow="ignore"))
-        else:
-            parts.append(Text(f"    session {clean(each.session)} answers it", style=QUIET))
+        parts += _way_on(each, statuses[each.run_id])
     return parts
+
+
+def _way_on(request: "Request", status: "Status") -> list[RenderableType]:
+    """What to type about a question: its answer, or what its run needs first; else who answers it."""
+    if request.session is not None and request.kind not in ("checkpoint", "decision"):
+        return [Text(f"    session {clean(request.session)} answers it", style=QUIET)]
+    answer = f"runwright answer {request.request_id}"
+    if answer in status.next:
+        return [_to_type(answer)]
+    if status.next:
+        return [Text(f"    its run is {shown_word(status)}; first:", style=QUIET), _to_type(status.next[0])]
+    return [Text("    its agent is at work on it", style=QUIET)]
+
+
+def _to_type(line: str) -> Text:
+    return Text(f"    {clean(line)}", style="bold", no_wrap=True, overflow="ignore")
 
 
 def asked_screen(request: "Request", now: int) -> list[RenderableType]:

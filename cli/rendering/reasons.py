@@ -1,14 +1,16 @@
 """Why a run stands still, in sentences for people; machines read the codes (page 05, "park reasons")."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from runwright.cli.rendering.run_lines import GOES_ON
+from runwright.cli.rendering.run_lines import GOES_ON, us
 from runwright.cli.rendering.text import ago, local_time, plural
 
 if TYPE_CHECKING:
-    from runwright.engine.reading.status import OpenRequest, Status
+    from datetime import datetime
+
+    from runwright.engine.reading.status import Status
 
 #: The one word, and the one sentence, for a run whose process is gone.
 INTERRUPTED: Final = "interrupted"
@@ -73,10 +75,9 @@ def why(status: "Status", now: int) -> str:
     if status.status == "ambiguous":
         return SENTENCES["effect_ambiguous"]
     if status.resting_until is not None and status.status == "waiting":
-        due = round(status.resting_until.timestamp() * 1_000_000)
-        return f"it waits until {local_time(due, now)} ({ago(due, now)})"
+        return f"it waits until {time_words(status.resting_until, now)}"
     if status.requests:
-        asked = _asked_words(status.requests, now)
+        asked = _asked_words(status, now)
         parked = status.status == "waiting" and status.reason is not None and status.reason.code not in GOES_ON
         return f"{asked}; parked: {words}" if parked and (words := _parked_words(status)) else asked
     if words := _parked_words(status):
@@ -105,13 +106,38 @@ def answered_words(source: str | None) -> str:
     return {"person": "by a person", "policy": "by policy"}.get(source or "", "")
 
 
-def _asked_words(requests: "Sequence[OpenRequest]", now: int) -> str:
-    """What is waited for: of one question its kind, its node and until when, of several how many."""
+def deadline_of(status: "Status") -> "datetime | None":
+    """When a run goes on although nobody has answered: by the policy of a decision, or as out of time."""
+    if status.status != "waiting":
+        return None
+    return min((each.deadline for each in status.requests if each.deadline is not None), default=None)
+
+
+def time_words(moment: "datetime", now: int) -> str:
+    """A time to come, and how far off it is."""
+    due = us(moment)
+    return f"{local_time(due, now)} ({ago(due, now)})"
+
+
+def _asked_words(status: "Status", now: int) -> str:
+    """What is waited for: of one question who answers it, its node and until when, of several how many."""
+    requests = status.requests
     if len(requests) != 1:
         return f"it waits for {plural(len(requests), 'answer')}"
     (request,) = requests
-    what = {"decision": "a decision", "assistant": "what its session says"}.get(request.kind, "an answer")
+    words = f"{_whom(status, request.kind)} at {request.node}"
     if request.deadline is None:
-        return f"it waits for {what} at {request.node}"
-    due = round(request.deadline.timestamp() * 1_000_000)
-    return f"it waits for {what} at {request.node} until {local_time(due, now)} ({ago(due, now)})"
+        return words
+    then = ", then policy decides or its time is up" if request.kind == "decision" else ""
+    return f"{words} until {time_words(request.deadline, now)}{then}"
+
+
+def _whom(status: "Status", kind: str) -> str:
+    """Who is asked: whoever can type a line, or else the agent that is at work, or the session."""
+    if kind == "decision":
+        return "it waits for a decision"
+    if kind == "assistant" or (kind == "agent" and status.session is not None and not status.next):
+        return "it asks its session"
+    if kind == "agent" and status.status == "running":
+        return "it asks its agent"
+    return "it waits for an answer"

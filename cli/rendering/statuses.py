@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, style_of
-from runwright.cli.rendering.reasons import is_interrupted, shown_word, why
+from runwright.cli.rendering.reasons import deadline_of, is_interrupted, shown_word, time_words, why
 from runwright.cli.rendering.run_lines import line_of, place_of, short_id, span_of, standing_of, us
 from runwright.cli.rendering.tables import plain_table
 from runwright.cli.rendering.text import ago, clean, one_line, plural, span
@@ -158,7 +158,8 @@ def overview(statuses: Sequence["Status"], now: int, *, ended: Sequence["Status"
 
 def group_of(status: "Status") -> str:
     """The group of the overview that a live run belongs to."""
-    if status.status in ("ambiguous", "paused") or status.requests:
+    # A question with no line to type is its agent's or its session's, and nobody else can do anything about it.
+    if status.status in ("ambiguous", "paused") or (status.requests and status.next):
         return "Waits for you"
     if is_interrupted(status):
         return "Interrupted"
@@ -171,17 +172,25 @@ def group_of(status: "Status") -> str:
     return "Stuck"
 
 
-def stuck_lines(statuses: Sequence["Status"]) -> list[RenderableType]:
+def stuck_lines(statuses: Sequence["Status"], now: int) -> list[RenderableType]:
     """Below a table, which has no room for it: that runs in it stand still until somebody does something, and what."""
     stuck = [each for each in statuses if not each.ended and each.next and group_of(each) in _STILL]
     if not stuck:
         return []
     if len(stuck) == 1:
-        return [Text(f"{short_id(stuck[0].run_id)} stands still until you type:"), *next_lines(stuck[0].next[:1])]
+        until = deadline_of(stuck[0])
+        how = (
+            "stands still until you type" if until is None else f"goes on at {time_words(until, now)}, or when you type"
+        )
+        return [Text(f"{short_id(stuck[0].run_id)} {how}:"), *next_lines(stuck[0].next[:1])]
     return [
-        Text(f"{len(stuck)} of them stand still until you do something. This says what:"),
+        Text(f"{len(stuck)} of them stand still until you do something{_or_deadline(stuck)}. This says what:"),
         *next_lines(["runwright status"]),
     ]
+
+
+def _or_deadline(stuck: Sequence["Status"]) -> str:
+    return ", or a deadline passes" if any(deadline_of(each) is not None for each in stuck) else ""
 
 
 def entry(status: "Status", now: int) -> list[RenderableType]:

@@ -215,7 +215,8 @@ def _answerable(of: Standing) -> tuple[OpenRequest, ...]:
     """The requests that somebody may answer now: no worker is asking, and no session is asked."""
     if of.queue_state != "parked":
         return ()
-    return tuple(each for each in of.requests if each.kind != "agent" or of.run.session is None)
+    of_session = ("assistant",) if of.run.session is None else ("agent", "assistant")
+    return tuple(each for each in of.requests if each.kind not in of_session)
 
 
 def _resumable(of: Standing, *, held: bool) -> bool:

@@ -165,6 +165,15 @@ def test_the_document_says_what_to_type() -> None:
     assert document["next"] == ["runwright resume r1 --accept-source"]
 
 
+def test_what_its_session_says_has_no_line_to_type() -> None:
+    """An answer from anywhere else is refused, so none is offered."""
+    asked: Told = (STREAM, RequestOpened(request="q1", kind="assistant", path="a", visit=1, attempt=1, deadline=1))
+    rows, _ = fold([*started(), OPEN, asked, *parked("waiting")[-2:]])
+    found = standing(rows, "r1", revision=4, position=9)
+    assert "answer" not in controls(found, held=True)
+    assert status_document(found, held=True)["next"] == []
+
+
 def test_an_unknown_run_is_named() -> None:
     """There is no status of nothing."""
     with pytest.raises(RunUnknown, match="r9"):
