@@ -69,6 +69,7 @@ def show_hosted(
     interrupts: Interrupts,
     *,
     timeout: float | None,
+    after: int | None = None,
     printed: Mapping[str, int] = MappingProxyType({}),
     agents: Sequence[str] = (),
 ) -> Driven:
@@ -80,11 +81,13 @@ def show_hosted(
         run_ids: The runs.
         interrupts: What was pressed.
         timeout: Seconds to show them; the runs themselves go on.
+        after: The position up to which nothing is news; by default everything is, from their first events on.
         printed: The bytes of what a run's code has printed that are no news.
         agents: Executors as they were named: they are handed over again with what is answered here.
     """
     with reading(call) as store:
-        after = store.head().position
+        if after is None:
+            after = min(each.position for run_id in run_ids for each in store.events(run_id, limit=1)) - 1
         with (
             told(call, store.log, after) as news,
             screen(call, store, run_ids, after) as feeder,

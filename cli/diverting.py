@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from runwright.cli.output import Output
-from runwright.cli.rendering.text import one_line
+from runwright.cli.rendering.text import cut
 
 if TYPE_CHECKING:
     from runwright.engine.execution.speaking import Speaker
@@ -47,7 +47,7 @@ class Diversion:
 
     def tell(self, path: str, line: str) -> None:  # noqa: ARG002 (one of the forms of `hear`)
         """Say a line on stderr."""
-        self._out.say(one_line(line, _LINE))
+        self._out.say(cut(line, _LINE))
 
     def settle(self) -> None:
         """Wait until everything that was printed before has been told."""

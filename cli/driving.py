@@ -143,7 +143,7 @@ def _shown(call: Invocation, engine: "AsyncEngine", run_ids: Sequence[str], afte
         if feeder is None:
             yield None
             return
-        with fed(feeder, engine.follow(after), lambda: engine.reader.head().position):
+        with fed(feeder, engine.follow(after)):
             call.printed.hear, call.asking.hold = feeder.progress.printed, feeder.progress.hold
             try:
                 yield feeder

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -53,10 +53,11 @@ def screen(call: Invocation, store: "Reader", run_ids: Sequence[str], after: int
 
 @contextmanager
 def held(feeder: "Feeder | None") -> Iterator[None]:
-    """Hold a screen still while somebody is asked something."""
+    """Hold a screen still while somebody is asked something, once all that came before the question was told."""
     if feeder is None:
         yield
         return
+    feeder.catch_up()
     feeder.progress.hold(True)
     try:
         yield
@@ -65,19 +66,18 @@ def held(feeder: "Feeder | None") -> Iterator[None]:
 
 
 @contextmanager
-def fed(feeder: "Feeder", told: Told, last: Callable[[], int]) -> Iterator[None]:
-    """Feed a screen in a thread, for as long as this lasts.
+def fed(feeder: "Feeder", told: Told) -> Iterator[None]:
+    """Feed a screen in a thread, for as long as this lasts; at its end everything that was committed has been told.
 
     Args:
         feeder: The screen's.
         told: The events; closed at the end.
-        last: Answers the position that has to be seen before the end.
     """
     thread = threading.Thread(target=feeder.feed, args=(told,), name="runwright-progress", daemon=True)
     thread.start()
     try:
         yield
-        _catch_up(feeder.progress, last())
+        feeder.catch_up()
     finally:
         told.close()
         thread.join(timeout=2)
@@ -94,6 +94,8 @@ class Feeder:
         self._store = store
         self._definitions: dict[str, Definition | None] = {}
         self._streams = {f"run/{each}": 0 for each in run_ids}
+        #: One thread hands on what comes, another one what that has not come to yet.
+        self._lock = threading.RLock()
         self._drawn = call.out.at_terminal and len(run_ids) == 1
         self.progress = Progress(
             call.out.console(stderr=True),
@@ -115,9 +117,12 @@ class Feeder:
 
     def catch_up(self) -> None:
         """Take what was committed and not told yet: a run is seen to have ended before its last events come."""
-        while missed := list(self._store.log.read_all(self.progress.position, streams=set(self._streams))):
-            for recorded in missed:
-                self.take(recorded)
+        with self._lock:
+            while missed := list(self._store.log.read_all(self.progress.position, streams=set(self._streams))):
+                for recorded in missed:
+                    self.take(recorded)
+                    if recorded.type == "run.continued":
+                        break  # from here on the events of another run belong here, too
 
     def feed(self, told: Told) -> None:
         """Hand on what comes, until it is closed."""
@@ -126,12 +131,13 @@ class Feeder:
 
     def take(self, recorded: "RecordedEvent") -> None:
         """Hand on one event, where it is one of these runs' and was not seen yet."""
-        if recorded.version > self._streams.get(recorded.stream, recorded.version):
-            self._streams[recorded.stream] = recorded.version
-            self.progress.feed(recorded)
-            if recorded.type == "run.continued":
-                self._carry_on(recorded.stream.partition("/")[2])
-        self.progress.position = recorded.position
+        with self._lock:
+            if recorded.version > self._streams.get(recorded.stream, recorded.version):
+                self._streams[recorded.stream] = recorded.version
+                self.progress.feed(recorded)
+                if recorded.type == "run.continued":
+                    self._carry_on(recorded.stream.partition("/")[2])
+            self.progress.position = max(self.progress.position, recorded.position)
 
     def _carry_on(self, run_id: str) -> None:
         """Go on with the run that carries this one on."""
@@ -161,10 +167,3 @@ class Feeder:
 
         definition = self._definition(run_id)
         return None if definition is None else declared_delay(definition)(finished)
-
-
-def _catch_up(progress: Progress, last: int) -> None:
-    """Give the thread the time to show what was committed before the last wait returned."""
-    until = time.monotonic() + 1
-    while progress.position < last and time.monotonic() < until:
-        time.sleep(0.005)

@@ -73,10 +73,11 @@ def command(
             call.printed.settle()
             sources = _Sources(accepted=True, changed=_show_changes(call, store, run_ids))
         rows = [store.query("runs", where=[f"run_id={each}"]).items[0] for each in run_ids]
+        after = store.head().position
     handed = [Handed.of(call, Bound.of([row]), agents) for row in rows]
     with host_if_any(call) as client:
         if client is not None:
-            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), agents, sources, seconds)
+            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), after, agents, sources, seconds)
         else:
             specs = {name: spec for each in handed for name, spec in each.agents.items()}
             driven = _inline(call, run_ids, specs, sources, seconds)
@@ -87,11 +88,12 @@ def _hosted(
     call: Invocation,
     client: "Client",
     runs: "Mapping[str, Handed]",
+    after: int,
     flags: Sequence[str],
     sources: _Sources,
     seconds: float | None,
 ) -> "Driven":
-    """Have the host carry them on, and show them."""
+    """Have the host carry them on, and show what came after a position: it goes on before the command looks."""
     from runwright.cli.carrying import heeded_interrupts, printed_by, show_hosted
 
     with heeded_interrupts() as interrupts:
@@ -101,7 +103,9 @@ def _hosted(
                 accept, agents, variables = sources.accepted, handed.agents, handed.pass_env
                 client.run_resume(run_id, accept_source=accept, agents=agents, pass_env=variables)
         _say_carried_on(call, list(runs))
-        return show_hosted(call, client, list(runs), interrupts, timeout=seconds, printed=printed, agents=flags)
+        return show_hosted(
+            call, client, list(runs), interrupts, timeout=seconds, after=after, printed=printed, agents=flags
+        )
 
 
 def _inline(

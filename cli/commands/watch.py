@@ -1,5 +1,6 @@
 """``runwright watch``: what runs and waits, or one run's graph, live."""
 
+import shlex
 import time
 from typing import TYPE_CHECKING
 
@@ -7,7 +8,7 @@ import rich_click as click
 
 from runwright.cli.command import intent
 from runwright.cli.endings import code_of_status
-from runwright.cli.failures import OK, Refused
+from runwright.cli.failures import INTERRUPTED, OK, Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 
@@ -33,8 +34,15 @@ def command(call: Invocation, run: str | None) -> int:
     """
     if call.out.as_json:
         raise Refused.usage("`watch` goes on, and --json is one document.", "Use --jsonl, or `runwright status`.")
-    with reading(call) as store:
-        return _overview(call, store) if run is None else _one(call, store, run)
+    try:
+        with reading(call) as store:
+            return _overview(call, store) if run is None else _one(call, store, run)
+    except KeyboardInterrupt:
+        if call.out.for_machines:
+            raise
+        line = "runwright watch" if run is None else f"runwright watch {shlex.quote(run)}"
+        call.out.say(f"Nothing was stopped. Watch again with: {line}")
+        return INTERRUPTED
 
 
 def _one(call: Invocation, store: "Reader", run: str) -> int:

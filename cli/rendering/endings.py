@@ -24,7 +24,8 @@ def ending_lines(status: "Status", now: int, *, cause: str | None = None) -> lis
         cause: The error's own text; private, so only for the person who drove the run.
     """
     word = shown_word(status)
-    after = f" after {took(status, now)}" if status.started_at is not None else ""
+    # The time of a run behind an answer is not that of the work, which began in the run before it.
+    after = f" after {took(status, now)}" if status.started_at is not None and not status.continues else ""
     standing = standing_of(status.document(), word)
     lines: list[RenderableType] = [
         Text.assemble(standing, after, (f"  {clean(status.workflow)} {status.run_id}", QUIET))

@@ -13,10 +13,10 @@ from runwright.cli.rendering.text import clean, one_line
 
 #: Notes that are shown where there is room for more than the graph, the height from which there is, and from which
 #: there is room for one.
-_NOTES, _ROOMY, _LOW = 3, 16, 8
+NOTES, _ROOMY, _LOW = 3, 16, 8
 
 
-def live_lines(picture: RunPicture, now: int, *, width: int, height: int, note: str = "") -> list[Text]:
+def live_lines(picture: RunPicture, now: int, *, width: int, height: int, note: str = "", told: int = 0) -> list[Text]:
     """Draw a run in no more lines and columns than there are.
 
     Args:
@@ -25,8 +25,9 @@ def live_lines(picture: RunPicture, now: int, *, width: int, height: int, note: 
         width: How many columns there are.
         height: How many lines there are.
         note: What the command that shows it has to say.
+        told: How many of its notifications stand on the screen already.
     """
-    head, foot = head_lines(picture, now), foot_lines(picture, height)
+    head, foot = head_lines(picture, now), foot_lines(picture, height, told)
     if note:
         foot.append(Text(f"  {clean(note)}", style=HELD))
     if height >= _ROOMY:
@@ -40,15 +41,16 @@ def live_lines(picture: RunPicture, now: int, *, width: int, height: int, note: 
     return lines
 
 
-def foot_lines(picture: RunPicture, height: int) -> list[Text]:
+def foot_lines(picture: RunPicture, height: int, after: int = 0) -> list[Text]:
     """What the run said last: progress of its parts where there is room, and below it what it told people."""
-    told = told_lines(picture, _NOTES if height >= _ROOMY else 1 if height >= _LOW else 0)
-    room = _NOTES - len(told) if height >= _ROOMY else 0
+    told = told_lines(picture, NOTES if height >= _ROOMY else 1 if height >= _LOW else 0, after=after)
+    room = NOTES - len(told) if height >= _ROOMY else 0
     return [*(Text(f"  │ {clean(each)}", style=QUIET) for each in picture.notes[-room:] if room), *told]
 
 
-def told_lines(picture: RunPicture, most: int = _NOTES) -> list[Text]:
-    """The newest notifications, the newest last."""
+def told_lines(picture: RunPicture, most: int = NOTES, *, after: int = 0) -> list[Text]:
+    """The newest notifications, the newest last, without as many of the first ones as stand elsewhere."""
+    most = min(most, picture.notices.count - after)
     return [notice_line(each) for each in picture.notices.kept[-most:] if most]
 
 

@@ -41,7 +41,7 @@ def notices_screen(notices: "Notices", now: int) -> list[RenderableType]:
     for each in shown:
         table.add_row(f"  {local_time(each.at, now)}", Text(clean(each.path)), _text(each, _CUT))
     parts: list[RenderableType] = ["", Text("Notifications", style="bold"), table]
-    if older := notices.dropped + len(notices.kept) - len(shown):
+    if older := notices.count - len(shown):
         parts.insert(2, Text(f"  {plural(older, 'older one')} (--json)", style=QUIET))
     return parts
 

@@ -11,13 +11,13 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from runwright.cli.rendering.live_graphs import live_lines, told_lines
+from runwright.cli.rendering.live_graphs import NOTES, live_lines, told_lines
 from runwright.cli.rendering.marks import HELD, QUIET, sign, style_of
 from runwright.cli.rendering.notices import notice_line
 from runwright.cli.rendering.reasons import INTERRUPTED
 from runwright.cli.rendering.run_lines import GOES_ON, short_id
 from runwright.cli.rendering.standings import standing_lines
-from runwright.cli.rendering.text import clean, one_line, span
+from runwright.cli.rendering.text import clean, cut, span
 from runwright.cli.rendering.under_way import UnderWay
 from runwright.eventstore.values import JsonObject
 
@@ -32,6 +32,8 @@ Delay = Callable[[str, JsonObject], int | None]
 
 #: The lines of a terminal that the graph leaves free, and the least that it takes.
 _FREE, _LEAST = 2, 4
+#: The newest notifications that stay on the screen above a question, or above the run that carries this one on.
+_KEPT = 10
 
 
 def _never_again(_run_id: str, _finished: JsonObject) -> int | None:
@@ -68,6 +70,7 @@ class Progress:
         self._console = console
         self._now = now
         self._picture = picture
+        self._told = 0  # notifications of the drawn run that already stand above its graph
         self._delay = delay
         self._runs: dict[str, UnderWay] = {}
         self._note = ""
@@ -90,6 +93,7 @@ class Progress:
             self._live.stop()
             for line in self._last_look():
                 self._draw(line)
+            self._keep_told(NOTES)
 
     def hold(self, held: bool) -> None:
         """Show nothing while somebody is asked something, and what came in the meantime after it."""
@@ -97,6 +101,7 @@ class Progress:
             if held and self._held is None:
                 if self._watched:
                     self._live.stop()
+                self._keep_told()  # they may be what the question is about
                 self._held = []
             elif not held and self._held is not None:
                 kept, self._held = self._held, None
@@ -109,7 +114,8 @@ class Progress:
     def show(self, picture: "RunPicture") -> None:
         """Draw another run from here on: the one that carries on the one before."""
         with self._lock:
-            self._picture = picture
+            self._keep_told()
+            self._picture, self._told = picture, 0
 
     def set_around(self, *, held: bool, turn_open: bool) -> None:
         """Learn what the run's own events do not tell, as `RunPicture.set_around` does."""
@@ -124,7 +130,7 @@ class Progress:
     def printed(self, path: str, line: str) -> None:
         """Show a line that a run's own code printed."""
         whose = f"{path}: " if self._several and path else ""
-        self._print(Text(f"  │ {clean(whose)}{one_line(line, 2000)}", style=QUIET))
+        self._print(Text(f"  │ {clean(whose)}{cut(line, 2000)}", style=QUIET))
 
     def note(self, text: str) -> None:
         """Keep a note beside what is under way, what Ctrl-C asked for."""
@@ -208,7 +214,8 @@ class Progress:
             if self._picture is not None and self._picture.begun:
                 width, height = self._console.size
                 room = max(height - _FREE, _LEAST)
-                return Group(*live_lines(self._picture, now, width=width, height=room, note=self._note))
+                told = self._told
+                return Group(*live_lines(self._picture, now, width=width, height=room, note=self._note, told=told))
             lines = [self._line(run, now) for run in self._runs.values() if run.at_work or run.due is not None]
         if not lines:
             return self._start(now).append(self._note or "…", style=QUIET)
@@ -222,9 +229,15 @@ class Progress:
             if self._picture is None or not self._picture.begun:
                 return []
             width, height = self._console.size
-            told = told_lines(self._picture)
-            room = max(height - _FREE - len(told), _LEAST)
-            return [*standing_lines(self._picture, self._now(), width=width, room=room), *told]
+            room = max(height - _FREE - len(told_lines(self._picture, after=self._told)), _LEAST)
+            return standing_lines(self._picture, self._now(), width=width, room=room)
+
+    def _keep_told(self, most: int = _KEPT) -> None:
+        """Have the newest notifications stay on the screen, whatever is drawn below them; each stands there once."""
+        if self._picture is not None:
+            for line in told_lines(self._picture, most, after=self._told):
+                self._print(line)
+            self._told = self._picture.notices.count
 
     def _line(self, run: UnderWay, now: int) -> Text:
         line = self._start(now)

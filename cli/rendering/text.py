@@ -25,6 +25,12 @@ def one_line(text: str, limit: int = 200) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
+def cut(text: str, limit: int) -> str:
+    """A line as it was printed, blanks and all, at most ``limit`` characters long."""
+    line = clean(text).rstrip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
 def escape_json(text: str) -> str:
     """Write what could steer a terminal as JSON escapes; the document stays equal."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

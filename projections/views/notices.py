@@ -72,6 +72,11 @@ class Notices:
         """The newest ones."""
         return tuple(self._kept)
 
+    @property
+    def count(self) -> int:
+        """How many there have been."""
+        return self.dropped + len(self._kept)
+
     def apply(self, recorded: RecordedEvent) -> Notice | None:
         """Take the next event of the run's stream; answer the notification that it is, where it is one."""
         notice = None

@@ -346,4 +346,4 @@ def test_leaving_is_no_error(project: Project) -> None:
     watching.send_signal(signal.SIGINT)
     _, err = watching.communicate(timeout=LIMIT)
     assert watching.returncode == 130
-    assert err.lstrip().startswith("Interrupted. ")
+    assert err == "Nothing was stopped. Watch again with: runwright watch\n"
