@@ -17,6 +17,7 @@ from runwright.eventstore import errors as store_errors
 from runwright.eventstore.events import event as events
 from runwright.eventstore.events.registry import MODULES
 from runwright.eventstore.transfer import errors as transfer_errors
+from runwright.eventstore.verdict import PROBLEMS
 from runwright.projections import errors as projection_errors
 from runwright.projections.layout import CONTROL
 
@@ -88,6 +89,8 @@ def errors_reference() -> str:
     ):
         parts.append(f"\n## {title}\n\n| code | when |\n| --- | --- |\n")
         parts.extend(f"| `{code}` | {meaning} |\n" for code, meaning in _coded(module))
+    parts.append("\n## What a verification finds\n\nThe `problem` of a fault.\n\n| problem | means |\n| --- | --- |\n")
+    parts.extend(f"| `{problem}` | {meaning} |\n" for problem, meaning in PROBLEMS.items())
     parts.append(COMMAND_LINE["codes_table"]())
     return "".join(parts)
 

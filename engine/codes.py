@@ -52,7 +52,7 @@ _COMMANDS: Final = {
     "still_live": "let the run end, or `runwright resume RUN` where it stands still, or cancel it",
     "paused": "`runwright resume RUN` first",
     "restart_no_progress": "correct the cause; a person can restart it all the same",
-    "human_required": "a person has to answer this at a terminal",
+    "human_required": "a person has to answer this: at a terminal, or in a program by `engine.decide`",
     "key_reused": "use a new key for another command",
     "revision_changed": "read the facts again, then decide anew",
     "not_found": "check the ID; lists print its last six characters",

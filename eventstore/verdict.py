@@ -1,6 +1,8 @@
 """What a verification answers: the faults it found, the first bad position first."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
@@ -8,21 +10,39 @@ from attrs import frozen
 from runwright.eventstore.envelope import Head
 from runwright.eventstore.transfer.errors import HeadUnreadable
 
-#: Everything that a verification can find wrong; closed, and named in the reference.
+#: Everything that a verification can find wrong; closed.
 Problem: TypeAlias = Literal[
-    "store_cut",  # the file is shorter than its own header says
-    "page_corrupt",  # SQLite itself finds the file damaged
-    "event_changed",  # an event is not the one that the chain recorded
-    "event_missing",  # an event is gone from the middle
-    "events_reordered",  # an event stands at another place than it was recorded at
-    "tail_missing",  # the last events are gone
-    "body_changed",  # a private value is not the one that was recorded
-    "body_missing",  # a private value is gone and no erasure is recorded
-    "not_canonical",  # a line of an export is not its own canonical form
-    "head_changed",  # the head line of an export, or the head row of a store, is not what the chain says
-    "no_export",  # the file is something else than a native export of Runwright
-    "head_differs",  # the log is whole in itself and not the one that the kept head belongs to
+    "store_cut",
+    "page_corrupt",
+    "event_changed",
+    "event_missing",
+    "events_reordered",
+    "tail_missing",
+    "body_changed",
+    "body_missing",
+    "not_canonical",
+    "head_changed",
+    "no_export",
+    "head_differs",
 ]
+
+#: What each of them says, for the reference.
+PROBLEMS: Final[Mapping[Problem, str]] = MappingProxyType(
+    {
+        "store_cut": "The file is shorter than its own header says.",
+        "page_corrupt": "SQLite itself finds the file damaged.",
+        "event_changed": "An event is not the one that the chain recorded.",
+        "event_missing": "An event is gone from the middle.",
+        "events_reordered": "An event stands at another place than it was recorded at.",
+        "tail_missing": "The last events are gone.",
+        "body_changed": "A private value is not the one that was recorded.",
+        "body_missing": "A private value is gone and no erasure is recorded.",
+        "not_canonical": "A line of an export is not its own canonical form.",
+        "head_changed": "The head line of an export, or the head row of a store, is not what the chain says.",
+        "no_export": "The file is something else than a native export of Runwright.",
+        "head_differs": "The log is whole in itself and not the one that the kept head belongs to.",
+    }
+)
 
 _HEAD = re.compile(r"([1-9][0-9]{0,18}):([0-9a-f]{64})")
 

@@ -18,14 +18,14 @@ def test_lists_the_pages_of_a_folder(tmp_path: Path) -> None:
         {"folder": str(docs), "index": str(index)},
         effects={"find_files": "real", "write_index": "real"},
     )
-    assert outcome.status == "completed"
+    assert outcome.status == "completed", outcome
     assert index.read_text() == f"# Index\n\n- [Start here]({docs}/start.md)\n"
 
 
 def test_says_when_there_is_nothing(tmp_path: Path) -> None:
     """A folder without pages ends the run with a sentence and writes nothing: `write_index` has no stand-in."""
     outcome = testing.run(WORKFLOW, {"folder": str(tmp_path)}, effects={"find_files": [""]})
-    assert outcome.status == "completed"
+    assert outcome.status == "completed", outcome
     assert outcome.path == ("find_files", "read_titles", "nothing_found")
 
 

@@ -120,12 +120,13 @@ def _functions(declared: Declaration) -> Iterator[DefinitionError]:
         if function is None and what != "the function":
             continue
         if not _takes(function, count):
-            arguments = "the context" if count == 1 else "the context and a second argument"
-            arguments = "the result" if what == "parse=" else arguments
+            second = "request" if what in ("the function", "observe=") else "value"
+            arguments = "(ctx)" if count == 1 else f"(ctx, {second})"
+            arguments = "(result)" if what == "parse=" else arguments
             yield problem(
                 declared.origin,
                 "function_invalid",
-                f"{what} of {declared.name!r} cannot be called with {arguments}.",
+                f"{what} of {declared.name!r} cannot be called with `{arguments}`.",
                 f"Let it take {count} positional {'argument' if count == 1 else 'arguments'}.",
             )
 

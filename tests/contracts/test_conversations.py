@@ -245,6 +245,7 @@ async def test_a_decision_takes_no_answer_of_another_form(kind: str, tmp_path: P
         with pytest.raises(ConflictError) as refused:
             await engine.answer(request.request_id, "yes")
         assert refused.value.code == "human_required"
+        assert "`engine.decide`" in refused.value.hint
         with pytest.raises(ConflictError, match="which is made and not submitted"):
             await engine.submit(request.request_id, "yes")
         assert (await engine.decide(request.request_id, "yes", by="Ada")).run_id == run_id

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any
 
-from runwright import Place, Workflow, minutes, seconds
+from runwright import JsonObject, Place, Workflow, minutes, seconds
 from support.faulty import bag, child, ok
 
 
@@ -112,6 +112,13 @@ def test_times_within_a_run_are_nobodys_business() -> None:
     outer.entry(outer.include("docs", inner, input=lambda ctx: {}))
     assert [each.code for each in outer.check()] == ["child_option_ignored"]
     assert [each.code for each in inner.check()] == ["time_beyond_run"]
+
+
+def test_what_a_function_is_called_with_is_named() -> None:
+    """A `validate` of the value alone is told both arguments, in their order."""
+    flow = Workflow("judged", input=JsonObject)
+    flow.entry(flow.agent(name="ask", validate=lambda value: None)(lambda ctx: "?"))  # type: ignore[misc, arg-type]
+    assert [each.message for each in flow.check()] == ["validate= of 'ask' cannot be called with `(ctx, value)`."]
 
 
 def test_decorators_never_raise() -> None:

@@ -1,6 +1,8 @@
 """Does every mistake that a test of a workflow can make come out as one sentence: which node, and what to do?"""
 
 import re
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,8 @@ from runwright import AgentRequest, CallableAgent, JsonObject, Workflow, testing
 from runwright.engine.errors import InputInvalid, WorkflowNotFound
 from runwright.engine.testing.plugin import opened_with
 from support.rehearsed import GOOD, Word, ask, build, end, gate, given, push, ship, talk
+
+ROOT = Path(__file__).parents[3]
 
 
 def refused(error: type[BaseException], call: Callable[[], object]) -> BaseException:
@@ -209,6 +213,25 @@ def test_an_outcome_shows_why() -> None:
     outcome = testing.run(flow, {})
     assert re.search(r"ended failed \(node_failed\) at 'divide': .* ZeroDivisionError: ", repr(outcome))
     assert repr(testing.run(talk, {}, **given())) == "<Outcome: the run ended completed at 'end'>"
+
+
+def test_a_failed_assert_shows_why(tmp_path: Path) -> None:
+    """The assertion that the guide recommends prints the node and its own error, under pytest as it is installed."""
+    guide = (ROOT / "docs" / "guides" / "testing.md").read_text(encoding="utf-8")
+    recommended = 'assert outcome.status == "completed", outcome'
+    assert guide.count(recommended) == 2, "in the example, and where it is explained"
+    (tmp_path / "test_it.py").write_text(
+        "from runwright import JsonObject, Workflow, testing\n"
+        'flow = Workflow("broken", input=JsonObject)\n'
+        'flow.entry(flow.compute(name="divide")(lambda ctx: 1 // 0))\n'
+        "def test_it():\n"
+        "    outcome = testing.run(flow, {})\n"
+        f"    {recommended}\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "test_it.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"^E +AssertionError: .*\(node_failed\) at 'divide': .*ZeroDivisionError", done.stdout, re.M)
 
 
 def test_an_assistant_answers_with_text() -> None:
