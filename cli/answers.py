@@ -24,7 +24,7 @@ def read_answer(text: str, schema: "JsonObject") -> "Json":
     if kinds == {"string"}:
         return text
     try:
-        return decode(text)
+        value = decode(text)
     except ValueRefused as error:
         if "string" in kinds or not kinds:
             return text
@@ -33,6 +33,28 @@ def read_answer(text: str, schema: "JsonObject") -> "Json":
             "Write it as JSON; a text in it stands in quotation marks.",
             code="input_invalid",
         ) from None
+    # `3.5` where a text or nothing may stand is a text: nothing else fits.
+    return text if "string" in kinds and not kinds & _kinds_of(value) else value
+
+
+def _kinds_of(value: "Json") -> set[str]:
+    """The JSON types that a value is of; ``other`` fits whatever cannot be told."""
+    match value:
+        case None:
+            kinds = {"null"}
+        case bool():
+            kinds = {"boolean"}
+        case int():
+            kinds = {"integer", "number"}
+        case float():
+            kinds = {"number"}
+        case str():
+            kinds = {"string"}
+        case list():
+            kinds = {"array"}
+        case _:
+            kinds = {"object"}
+    return kinds | {"other"}
 
 
 def _kinds(schema: "Json") -> set[str]:
@@ -50,4 +72,4 @@ def _kinds(schema: "Json") -> set[str]:
         case list(several):
             return {str(each) for each in several}
         case _:
-            return {"object"} if "$ref" in schema else set()
+            return {"other"} if "$ref" in schema else set()

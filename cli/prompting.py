@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 #: What stands before a line to type.
 _ANSWER: Final = "answer> "
 _CHOICE: Final = "choice> "
+#: Characters of an earlier answer that a prompt shows.
+_KEPT: Final = 40
+#: How what is no plain value is written, said where something else was typed.
+_FORMS: Final = {
+    "array": ', written as JSON: ["one", "two"]',
+    "object": ', written as JSON: {"name": "value"}',
+}
 
 
 @frozen
@@ -53,6 +60,7 @@ class Prompt:
     def __init__(self, terminal: "Terminal", stands: Callable[[], bool]) -> None:
         self._terminal = terminal
         self._stands = stands
+        self._before: JsonObject = {}
 
     def said(self, request: "Request") -> Said:
         """Ask until what is typed could be the answer.
@@ -79,26 +87,34 @@ class Prompt:
         return Chosen(choice, self._typed(f"{hint.strip() or 'text'} (Enter for nothing)> ") or None)
 
     def _object(self, schema: JsonObject) -> Json:
-        """Ask for each field in turn; whoever has the whole object types that at the first."""
+        """Ask for each field in turn; whoever has the whole object types that at the first.
+
+        Asked again, each field offers what it was answered before, for only what was refused needs another answer.
+        """
+        before: JsonObject = self._before
         answer: JsonObject = {}
         properties = schema["properties"]
         assert isinstance(properties, dict), "it has fields"
-        fields = sorted(describe_fields(schema), key=lambda field: not field[2])  # those that have to be there first
-        for number, (name, words, needed) in enumerate(fields):
-            prompt = f"{name} ({words}{'' if needed else '; Enter leaves it out'})> "
+        for number, (name, words, needed) in enumerate(describe_fields(schema)):
+            prompt = f"{name} ({words}{_on_enter(name, before, needed=needed)})> "
             while True:
                 line = self._typed(prompt)
+                if not line and name in before:
+                    answer[name] = before[name]
+                    break
                 if not line and not needed:
                     break
                 if number == 0 and line.startswith("{"):
                     whole = self._understood(line, schema, schema)
                     if whole is not None:
+                        self._before = whole.value if isinstance(whole.value, dict) else {}
                         return whole.value
                     continue
                 found = self._understood(line, properties[name], schema)
                 if found is not None:
                     answer[name] = found.value
                     break
+        self._before = answer
         return answer
 
     def _value(self, prompt: str, schema: JsonObject, whole: JsonObject) -> Json:
@@ -110,9 +126,8 @@ class Prompt:
         """One of several values, by its number or as it is written."""
         while True:
             line = self._typed(prompt)
-            for number, each in enumerate(values, 1):
-                if line in (written(each), str(number)):
-                    return each
+            if chosen := chosen_from(values, line):
+                return chosen[0].value
             legal = ", ".join(f"{number} {written(each)}" for number, each in enumerate(values, 1))
             self._say(f"That is none of the choices. There are: {legal}.")
 
@@ -123,14 +138,12 @@ class Prompt:
             self._say("Write something.")
             return None
         values = schema.get("enum")
-        if isinstance(values, list):
-            named = [each for each in values if line in (written(each), encode(each))]
-            if named:
-                return Written(named[0])
+        if isinstance(values, list) and (chosen := chosen_from(values, line)):
+            return chosen[0]
         try:
             value = read_answer(line, schema)
         except Refused:
-            form = ", written as JSON" if schema.get("type") in ("array", "object") else ""
+            form = _FORMS.get(str(schema.get("type")), "")
             self._say(f"That will not do: it has to be of type {type_words(schema)}{form}.")
             return None
         problem = misfit(value, schema, whole, "it")
@@ -154,6 +167,14 @@ class Prompt:
         self._terminal.show(Text(clean(text), style=HELD))
 
 
+def _on_enter(name: str, before: JsonObject, *, needed: bool) -> str:
+    """What Enter alone does at a field."""
+    if name in before:
+        text = written(before[name])
+        return f"; Enter keeps {text if len(text) <= _KEPT else text[:_KEPT] + '…'}"
+    return "" if needed else "; Enter leaves it out"
+
+
 def texts_of(request: "Request") -> dict[str, str | None]:
     """The names of a decision's choices, each with the hint of its text where it takes one."""
     shown = request.presentation if isinstance(request.presentation, dict) else {}
@@ -164,6 +185,13 @@ def texts_of(request: "Request") -> dict[str, str | None]:
             hint = each.get("text")
             found[str(each.get("name"))] = hint if isinstance(hint, str) else None
     return found
+
+
+def chosen_from(values: list[Json], line: str) -> list[Written]:
+    """The one of several values that a line means: as it is written, or else by its number."""
+    named = [each for each in values if line in (written(each), encode(each))]
+    numbered = [each for number, each in enumerate(values, 1) if line == str(number)]
+    return [Written(each) for each in (named + numbered)[:1]]
 
 
 def written(value: Json) -> str:

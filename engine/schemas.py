@@ -4,14 +4,20 @@ from runwright.eventstore.values import Json, JsonObject, encode
 
 
 def describe_fields(schema: JsonObject) -> list[tuple[str, str, bool]]:
-    """The fields of an object's JSON Schema: name, type in words, and whether it has to be given."""
+    """The fields of an object's JSON Schema: name, type in words, and whether it has to be given.
+
+    Those that have to be there come first, as they were declared: a stored schema has its keys sorted, but keeps the
+    order of that list.
+    """
     schema = resolved(schema, schema)
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return []
     required = schema.get("required")
     needed = required if isinstance(required, list) else []
-    return [(name, type_words(each), name in needed) for name, each in properties.items()]
+    order = [*(name for name in needed if isinstance(name, str) and name in properties)]
+    order += [name for name in properties if name not in needed]
+    return [(name, type_words(properties[name]), name in needed) for name in order]
 
 
 def type_words(schema: Json) -> str:

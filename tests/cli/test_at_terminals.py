@@ -62,9 +62,10 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 def test_a_person_plays_the_agent_and_decides_in_place(desk: Desk) -> None:
     """Field by field, with what does not fit said at once; then the decision; the output comes last."""
     at = desk.at("run", "asking.py:asking", "--agent", "console")
-    at.see("Review the commit.").see("count (integer)> ").type("many").see("integer").see("count (integer)> ").type("2")
-    at.see('verdict ("clean" or "issues")> ').type("dirty").see('has to be "clean" or "issues"')
-    at.see("verdict").type("issues").see("notes").type("a\x1b[2Jb")
+    at.see("Review the commit.").see('verdict ("clean" or "issues")> ').type("dirty")
+    at.see('has to be "clean" or "issues"').see("verdict").type("issues")
+    at.see("count (integer)> ").type("many").see("integer").see("count (integer)> ").type("2")
+    at.see("notes").type("a\x1b[2Jb")
     at.see("Merge \\x1b[31mthis?").see("1  approve").see("takes a text: Why?").see("then policy decides: reject")
     at.see("choice> ").type("maybe").see("There are: 1 approve, 2 reject").see("choice> ").type("2")
     at.see("Why?").type("not enough tests")
@@ -78,13 +79,13 @@ def test_a_person_plays_the_agent_and_decides_in_place(desk: Desk) -> None:
 def test_no_executor_has_to_be_handed_over_for_a_person(desk: Desk) -> None:
     """Ctrl-C pauses at the question; another host asks it again, after `resume` alone."""
     at = desk.at("run", "asking.py:asking", "--agent", "console")
-    at.see("count (integer)> ").press(b"\x03")
+    at.see('verdict ("clean" or "issues")> ').press(b"\x03")
     assert "runwright resume" in at.end(5)
     desk.project.run("host", "stop")
     desk.project.run("host", "start")
     at = desk.at("resume", "@last")
-    at.see("count (integer)> ").type('{"verdict": "clean", "count": 1, "nots": ""}').see("no field `nots`")
-    at.see("count (integer)> ").type('{"verdict": "clean", "count": 1}').see("choice> ").type("approve")
+    at.see("verdict (").type('{"verdict": "clean", "count": 1, "nots": ""}').see("no field `nots`")
+    at.see("verdict (").type('{"verdict": "clean", "count": 1}').see("choice> ").type("approve")
     assert at.end().rstrip().endswith("approve None")
 
 

@@ -69,12 +69,32 @@ def said(asked: Request, *lines: str | None) -> tuple[Any, str]:
 
 def test_an_object_is_asked_for_field_by_field() -> None:
     """Those that have to be there first; each is held against its own type, and Enter leaves out what may be."""
-    answer, shown = said(question("agent", REVIEW), "a, b", '["a", 1]', '["a"]', "dirty", "clean", "")
+    answer, shown = said(question("agent", REVIEW), "dirty", "clean", "a, b", '["a", 1]', '["a"]', "")
     assert answer == Written({"tags": ["a"], "verdict": "clean"})
-    assert "it has to be of type list of string, written as JSON" in shown
+    assert 'it has to be of type list of string, written as JSON: ["one", "two"]' in shown
     assert "item 2 has to be of type string" in shown
     assert 'it has to be "clean" or "issues" or 3' in shown
     assert "notes (string; Enter leaves it out)> " in shown
+    assert shown.index("verdict (") < shown.index("tags ("), "as they were declared"
+
+
+def test_an_answer_that_was_refused_is_offered_again() -> None:
+    """Asked once more, Enter keeps what was typed, field by field; the whole object counts as well."""
+    typed = Typed("issues", '["a"]', "", "clean", "", "late", '{"verdict": 3, "tags": ["b"]}', "", "", "")
+    prompt, asked = Prompt(cast(Terminal, typed), lambda: True), question("agent", REVIEW)
+    assert prompt.said(asked) == Written({"verdict": "issues", "tags": ["a"]})
+    assert prompt.said(asked) == Written({"verdict": "clean", "tags": ["a"], "notes": "late"})
+    assert any(each.endswith('; Enter keeps ["a"])> ') for each in typed.shown)
+    assert prompt.said(asked) == Written({"verdict": 3, "tags": ["b"]})
+    assert prompt.said(asked) == Written({"verdict": 3, "tags": ["b"]})
+
+
+def test_a_field_with_choices_goes_by_number_or_name() -> None:
+    """As a question that is nothing but choices; a value that is a number goes before the number of another."""
+    schema: dict[str, Json] = {"type": "object", "properties": {"tone": {"enum": ["dry", "warm", 1]}}}
+    schema["required"] = ["tone"]
+    for line, meant in (("2", "warm"), ("dry", "dry"), ("1", 1)):
+        assert said(question("agent", schema), line)[0] == Written({"tone": meant})
 
 
 def test_the_whole_object_may_be_typed_at_the_first_field() -> None:
@@ -105,6 +125,9 @@ def test_texts_and_other_values() -> None:
     either: dict[str, Json] = {"anyOf": [{"type": "null"}, {"type": "boolean"}]}
     assert said(question("agent", either), "1", "null")[0] == Written(None)
     assert said(question("agent", {}), "anything")[0] == Written("anything")
+    optional: dict[str, Json] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    for line, meant in (("3.5", "3.5"), ("null", None), ("true", "true"), ("fine", "fine")):
+        assert said(question("agent", optional), line)[0] == Written(meant)
 
 
 def test_a_question_that_stands_no_more_is_not_asked_again() -> None:
