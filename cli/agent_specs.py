@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from runwright.engine.agents.agent import Agent
 
 _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_-]{0,63})=(.*)", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 #: The name of the executor for nodes that name none.
 DEFAULT = "default"
 
@@ -75,7 +76,9 @@ def check_spec(name: str, spec: str, known: Collection[str] = ()) -> list[str]:
     kind, colon, rest = spec.partition(":")
     if kind != "cmd" or not colon:
         question = near(spec, ["console", *known])
-        raise _wrong(f"The executor {name} is of a kind that this version does not run.", question)
+        # Only a plain word is repeated: whatever else stands there may be private.
+        what = repr(kind) if _WORD.fullmatch(kind) else f"What the executor {name} is given"
+        raise _wrong(f"{what} is no kind of executor, and no name of one in the settings.", question)
     try:
         words = shlex.split(rest)
     except ValueError:

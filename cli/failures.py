@@ -29,6 +29,12 @@ CODES: Final = {
     "internal_error": "Runwright met a fault of its own; nothing that was acknowledged is lost.",
 }
 
+#: What hints say of programs that embed the engine, and the next steps of those codes on a command line.
+_IN_PROGRAMS: Final = "Engine.open("
+_HINTS: Final = {
+    "agent_missing": "Name one: --agent [NAME=]cmd:COMMAND, or --agent [NAME=]console to answer it yourself.",
+}
+
 #: Codes that say: what was typed, or the file it names, is wrong.
 _USAGE_CODES: Final = frozenset(
     {
@@ -125,7 +131,7 @@ def failure_of(error: BaseException, names: Mapping[str, str] = MappingProxyType
     message = getattr(error, "message", None) or str(error)
     if not isinstance(code, str) or not type(error).__module__.startswith("runwright."):
         return None
-    hint = getattr(error, "hint", "")
+    hint = _HINTS.get(code, "") if _IN_PROGRAMS in str(getattr(error, "hint", "")) else getattr(error, "hint", "")
     message = f"{sentence(str(message))}{_evidence_words(getattr(error, 'evidence', None))}"
     filled = fill(str(hint or ""), {**names, **names_of(error)})
     return Failure(code=code, message=str(message), hint=filled, exit_code=exit_code_of(code))

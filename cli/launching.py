@@ -95,7 +95,15 @@ def naming(call: Invocation, workflow: str) -> Iterator[None]:
     except WorkflowNotFound as error:
         listed = [each.name for each in list_workflows(call.project, user_folder())]
         question = _near_file(workflow) or near(workflow, listed)
-        raise Refused.usage(error.message, f"{question} {sentence(error.hint)}".strip(), code=error.code) from None
+        message = _as_typed(error.message, error.reference, workflow)
+        raise Refused.usage(message, f"{question} {sentence(error.hint)}".strip(), code=error.code) from None
+
+
+def _as_typed(message: str, reference: str, typed: str) -> str:
+    """Name a file as it was typed: its reference is relative to its project, which may be a folder below."""
+    from runwright.engine.sources.locate import shown
+
+    return message.replace(reference, shown(typed), 1) if typed.endswith(f"/{reference[1:-1]}") else message
 
 
 def _near_file(typed: str) -> str:

@@ -19,6 +19,8 @@ LAST = "@last"
 _LONGEST = 64
 _LEAST = 4
 _CANDIDATES = 8
+#: How many nodes of a run are looked through for the one that was meant.
+_NODES = 1000
 #: The characters at the end of an effect's ID that lines to type name it by.
 EFFECT_END = 12
 
@@ -85,7 +87,8 @@ def find_beginning(store: "Reader", run_id: str, node: str) -> str:
         return node
     mounted = node in definition.mounts
     message = f"{node[:200]!r} is a mounted workflow" if mounted else f"There is no node {node[:200]!r} in run {run_id}"
-    places = [each for each in definition.nodes if "/" not in each]
+    visited = {each["path"] for each in store.query("visits", where=[f"run_id={run_id}"], limit=_NODES).items}
+    places = [each for each in definition.nodes if "/" not in each and each in visited]
     raise Refused.usage(f"{message}.", meant(node, places, "nodes to begin at"), code="not_found")
 
 

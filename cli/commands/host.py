@@ -132,6 +132,7 @@ def stop(call: Invocation, timeout: str | None) -> None:
         return
     call.out.say("The host has stopped." if stopped else "No host lives here.")
     if head is not None:
+        call.out.say("Keep this head of its log, for `runwright log verify --head`:")
         call.out.data(head)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from runwright.engine.errors import InputInvalid
 
 _EXAMPLE = "It is JSON, so a text stands in two kinds of quotation marks: --result '\"text\"'."
+_SHELL = """It is JSON: --result '{"stdout": "published"}'."""
 _OUTCOMES: dict[str, Outcome] = {
     "done": "done",
     "not-done": "not_done",
@@ -76,14 +77,14 @@ def _unfit(call: Invocation, effect_id: str, error: "InputInvalid", *, missing: 
         effect = store.effect(effect_id).effect
         definition = saved_definition(store, effect.run_id)
     spec = None if definition is None else definition.nodes.get(effect.path)
-    words = "" if spec is None else f", whose type is {type_words(spec.schema)}"
+    words, example = "" if spec is None else f", whose type is {type_words(spec.schema)}", _EXAMPLE
     if spec is not None and spec.kind == "shell":
-        words = ', a shell node: {"stdout": "…"} says what its command printed'
+        words, example = ', a shell node: {"stdout": "…"} says what its command printed', _SHELL
     if missing:
-        return Refused.usage(f"--result is missing: it is the output of node {effect.path}{words}.", _EXAMPLE)
+        return Refused.usage(f"--result is missing: it is the output of node {effect.path}{words}.", example)
     where = "" if error.path == "$" else f" at {error.path}"
     return Refused.usage(
-        f"--result does not fit node {effect.path}{words}: {error.problem}{where}.", _EXAMPLE, code=error.code
+        f"--result does not fit node {effect.path}{words}: {error.problem}{where}.", example, code=error.code
     )
 
 

@@ -1,16 +1,19 @@
 """``runwright show``: a run's graph and timeline, or one node's visits."""
 
+import shlex
 import time
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from runwright.cli.command import intent
+from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 
 if TYPE_CHECKING:
     from runwright.engine.reading.reader import Reader
+    from runwright.eventstore.values import JsonObject
 
 
 @intent("show", example="runwright show @last\nrunwright show 7k2m3x inspect --values")
@@ -28,12 +31,11 @@ def command(call: Invocation, run: str, node: str | None, values: bool) -> None:
     with reading(call) as store:
         run_id = find_run(call, store, run)
         if node is not None:
-            from runwright.cli.node_visits import node_document
             from runwright.cli.rendering.reasons import shown_word
             from runwright.cli.rendering.visits import visits_screen
 
             find_node(store, run_id, node)
-            document = node_document(store.log.read(f"run/{run_id}"), run_id, node, values=values)
+            document = _document(store, run_id, node, values=values)
             if call.out.for_machines:
                 call.out.document(document)
             else:
@@ -44,6 +46,28 @@ def command(call: Invocation, run: str, node: str | None, values: bool) -> None:
                 call.out.show(*visits_screen(document, now, own, word=word, answered=answered))
             return
         _show_run(call, store, run_id, now)
+
+
+def _document(store: "Reader", run_id: str, node: str, *, values: bool) -> "JsonObject":
+    """The node's visits in this run.
+
+    Raises:
+        Refused: They stand in the run that this one goes on from.
+    """
+    from runwright.cli.node_visits import node_document
+    from runwright.engine.errors import NotFound
+
+    try:
+        return node_document(store.log.read(f"run/{run_id}"), run_id, node, values=values)
+    except NotFound:
+        parent = store.status(run_id).parent_run_id
+        if parent is None or not store.query("visits", where=[f"run_id={run_id}", f"path={node}"]).items:
+            raise
+        raise Refused.usage(
+            f"Node {node} did not run in run {run_id}, which goes on from {parent}.",
+            f"`runwright show {parent} {shlex.quote(node)}`",
+            code="not_found",
+        ) from None
 
 
 def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:

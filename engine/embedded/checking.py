@@ -10,7 +10,7 @@ from runwright.engine.embedded.catalog import Driven
 from runwright.engine.errors import WorkflowInvalid
 from runwright.engine.graph.check import check
 from runwright.engine.graph.compile import compile_workflow
-from runwright.engine.sources.load import loading
+from runwright.engine.sources.load import SEVERAL, loading
 from runwright.engine.sources.loaded import Loaded
 
 _PLACED = re.compile(r"(?P<file>.*?):(?P<line>[0-9]+): (?P<message>.*)", re.DOTALL)
@@ -60,5 +60,8 @@ def _problem(text: str, reference: str) -> DefinitionError:
     """What stands in the way of loading a file at all, as one more thing that is wrong with it."""
     match = _PLACED.fullmatch(text)
     file, line, message = (match["file"], int(match["line"]), match["message"]) if match else (reference, 0, text)
-    fix = "Correct the file; `-v` shows the whole error."
+    if text.startswith(SEVERAL):
+        fix = "Write FILE:NAME for the one that is meant."
+    else:
+        fix = "Correct the file; `-v` shows the whole error."
     return DefinitionError(code="workflow_invalid", message=message, fix=fix, file=file, line=line)

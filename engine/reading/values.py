@@ -16,6 +16,7 @@ from runwright.eventstore.events.node import NodeFinished
 from runwright.eventstore.log import LogReader
 from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EffectRow
+from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.terminal import TERMINAL
 from runwright.projections.control.visits import VISITS
 
@@ -46,7 +47,9 @@ def run_output(log: LogReader, run_id: str) -> Stored:
         case Redacted():
             raise OutputRedacted(run_id, None)
         case Missing():
-            raise OutputMissing(run_id, None, f"it is {run.status}")
+            queue = moment.rows.get(QUEUE, run_id)
+            parked = run.status == "running" and queue is not None and queue.state == "parked"
+            raise OutputMissing(run_id, None, f"it is {'parked' if parked else run.status}")
         case MediaTypeMismatch():
             raise OutputMissing(run_id, None, f"it holds {value.stored} and not {value.declared}")
         case never:

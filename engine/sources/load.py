@@ -18,6 +18,8 @@ from runwright.engine.sources.loaded import Loaded
 from runwright.engine.sources.locate import Location, locate, shown
 from runwright.engine.sources.recording import FreshLoader, Recorder, recording
 
+#: How the refusal begins of a file that holds more than one; what it needs is a name.
+SEVERAL = "The file defines several workflows"
 _LOG = logging.getLogger(__name__)
 
 
@@ -160,7 +162,7 @@ def _pick(location: Location, module: ModuleType) -> Workflow[Any]:
     if not chosen:
         raise WorkflowInvalid(reference, ["The file defines no Workflow."])
     options = ", ".join(f"{location.reference}:{name}" for name in own)
-    raise WorkflowInvalid(reference, [f"The file defines several workflows; name one: {options}."])
+    raise WorkflowInvalid(reference, [f"{SEVERAL}; name one: {options}."])
 
 
 def _relative(file: Path, project: Path) -> str:
