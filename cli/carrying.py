@@ -11,7 +11,7 @@ from runwright.cli.driving import Driven
 from runwright.cli.following import follow, told
 from runwright.cli.handing import Bound, Handed
 from runwright.cli.hosted_changes import HostedChanges
-from runwright.cli.hosting import host_lives
+from runwright.cli.hosting import STARTS, NextHost, host_lives
 from runwright.cli.interview import Interview, answerable, asking_terminal
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
@@ -20,15 +20,13 @@ from runwright.cli.showing import Feeder, held, screen
 from runwright.cli.terminal import NoMoreInput
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from types import FrameType
 
     from runwright.cli.terminal import Terminal
     from runwright.engine.client.client import Client
     from runwright.engine.reading.reader import Reader
     from runwright.engine.reading.status import Status
-
-#: How often a host that died is started again for one command.
-_STARTS = 3
 
 
 class Interrupts:
@@ -131,13 +129,17 @@ class _Carried:
         self._feeder = feeder
         self._printed = {run_id: _Tail(_log_of(call.home, run_id), size) for run_id, size in printed.items()}
         self._paused: set[str] = set()
-        self._starts = 0
+        self._next_host = NextHost(call)
+        #: Parks for want of what was handed over once, and whether it was taken again.
+        self._parks: dict[tuple[str, datetime], bool] = {}
         self._interrupts = interrupts
         self._terminal = terminal
         self._agents = agents
 
     def rests(self, status: "Status") -> bool:
         """Whether a run is followed no further: it needs somebody, and nobody can be asked here."""
+        if status.reason is not None and self._parks.get((status.run_id, status.reason.since), False):
+            return False  # it is about to go on
         return needs_somebody(status) or (self._terminal is None and bool(answerable(self._store, status)))
 
     def look(self, found: "list[Status]") -> bool:
@@ -150,7 +152,9 @@ class _Carried:
             for each in found:
                 self._show_printed(each.run_id, self._feeder)
         if any(self._lost(each) for each in found) and not host_lives(self._call):
-            self._start_again()
+            self._start_again(found)
+        for each in found:
+            self._hand_over_again(each)
         for each in found:
             self._ask(each)
         return True
@@ -160,16 +164,47 @@ class _Carried:
         if self._terminal is None or self._interrupts.count:
             return
         for request in answerable(self._store, status):
-            row = self._store.query("runs", where=[f"run_id={status.run_id}"]).items
             # A host that came in the place of another one has nothing of what was handed over to that.
-            handed = Handed.of(self._call, Bound.of(row), self._agents)
+            handed = Handed.of(self._call, self._bound(status), self._agents)
             with held(self._feeder):
                 try:
                     interview = Interview(self._terminal, self._store, HostedChanges(self._client, handed))
-                    interview.hold(request, lambda: not self._interrupts.count)
+                    interview.hold(request, self._asks_on)
                 except NoMoreInput:
                     self._terminal = None
                     return
+
+    def _asks_on(self) -> bool:
+        """Whether the person is still to be asked; a host that dies meanwhile is followed by the next one."""
+        self._next_host.keep()
+        return not self._interrupts.count
+
+    def _bound(self, status: "Status") -> Bound:
+        return Bound.of(self._store.query("runs", where=[f"run_id={status.run_id}"]).items)
+
+    def _hand_over_again(self, status: "Status") -> None:
+        """Hand over what a run was started with where a host lacks it, and all of that is here; once for each park."""
+        reason = status.reason
+        if status.ended or status.eligible or reason is None or reason.code != "environment_missing":
+            return
+        park = (status.run_id, reason.since)
+        tries = sum(run_id == status.run_id for run_id, _ in self._parks)
+        if park in self._parks or tries == STARTS or self._interrupts.count:
+            return
+        bound = self._bound(status)
+        handed = Handed.of(self._call, bound, self._agents)
+        here = handed.agents.keys() >= bound.agents and handed.pass_env.keys() >= bound.variables
+        self._parks[park] = here and bool(bound.agents | bound.variables) and self._resume(status.run_id, handed)
+
+    def _resume(self, run_id: str, handed: Handed) -> bool:
+        """Have a run go on with what is handed over; a refusal shows in how the run stands."""
+        from runwright.engine.errors import ConflictError, PreflightError, RecoveryRequiredError
+
+        try:
+            self._client.run_resume(run_id, agents=handed.agents, pass_env=handed.pass_env)
+        except (ConflictError, PreflightError, RecoveryRequiredError):
+            return False
+        return True
 
     def _pause(self, statuses: "list[Status]") -> None:
         from runwright.engine.errors import ConflictError
@@ -190,11 +225,13 @@ class _Carried:
         stopped = status.reason is not None and status.reason.code == "host_stopped"
         return not (status.ended or status.driven or stopped)
 
-    def _start_again(self) -> None:
-        if self._starts < _STARTS:
-            self._starts += 1
-            self._call.aside("The host is gone; a new one goes on.")
-            self._client.host_status()  # reaches a host, and starts one where there is none
+    def _start_again(self, found: "list[Status]") -> None:
+        if not self._next_host.start():
+            return
+        self._call.aside("The host is gone; a new one goes on.")
+        for each in found:
+            if self._lost(each) and each.started_at is None:  # it keeps its place whatever it lacks, and never parks
+                self._resume(each.run_id, Handed.of(self._call, self._bound(each), self._agents))
 
     def _show_printed(self, run_id: str, feeder: Feeder) -> None:
         tail = self._printed.get(run_id)

@@ -2,9 +2,10 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from runwright.cli.failures import UNAVAILABLE, Failure, Refused
 from runwright.cli.invocation import Invocation
@@ -12,6 +13,10 @@ from runwright.engine.run_mark import RUN_MARK
 
 if TYPE_CHECKING:
     from runwright.engine.client.client import Client
+
+#: How often a host that died is followed by another one for one command, and the seconds between two looks for it.
+STARTS: Final = 3
+_LOOK: Final = 1.0
 
 
 def host_lives(call: Invocation) -> bool:
@@ -80,6 +85,52 @@ def start_if_none(call: Invocation, *, old_host_gone: bool = False) -> bool:
             "one; one that is to stay is started outside of a run: `runwright host start`."
         )
     return True
+
+
+def host_died(call: Invocation) -> bool:
+    """Whether a host ended without a word: one that is stopped takes its socket away."""
+    from runwright.engine.client.connect import find_host, place_of
+
+    place = place_of(call.home)
+    return place is not None and place.is_socket() and find_host(call.home) is None
+
+
+class NextHost:
+    """Starts the next host where the one before it is gone, a few times for one command.
+
+    Args:
+        call: The invocation.
+    """
+
+    def __init__(self, call: Invocation) -> None:
+        self._call = call
+        self._left = STARTS
+        self._looked = time.monotonic()
+
+    def start(self) -> bool:
+        """Start one where none lives; whether this did.
+
+        Raises:
+            Refused: It does not serve, and why.
+        """
+        if self._left == 0 or host_lives(self._call):
+            return False
+        self._left -= 1
+        return start_if_none(self._call)
+
+    def keep(self) -> None:
+        """Start one where the last one died, while somebody thinks about an answer: deadlines go on meanwhile.
+
+        Nothing is said, for a prompt stands on the screen; whoever answers hears why a host does not serve.
+        """
+        from runwright.engine.host.unstarted import HostUnstarted
+
+        if time.monotonic() - self._looked < _LOOK:
+            return
+        self._looked = time.monotonic()
+        if host_died(self._call):
+            with suppress(Refused, HostUnstarted):
+                self.start()
 
 
 def _check_store(call: Invocation) -> None:

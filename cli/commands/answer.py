@@ -14,7 +14,7 @@ from runwright.cli.changing import changing
 from runwright.cli.command import intent, takes_store
 from runwright.cli.failures import CONFLICT, Failure, Refused
 from runwright.cli.handing import Bound, Handed
-from runwright.cli.hosting import host_if_any
+from runwright.cli.hosting import NextHost, host_if_any, host_lives
 from runwright.cli.interview import Interview, Settled, is_for_terminal, person, settled
 from runwright.cli.invocation import Invocation
 from runwright.cli.naming_runs import Facts, HostedRuns, Runs, runs_of
@@ -122,7 +122,7 @@ def _beside_host(call: Invocation, text: str, value: str | None, agents: Sequenc
         elif value is not None and question.kind != "decision":
             change = _given(replies, question, value)
         else:
-            change = _at_terminal(store, replies, question, proposed=value)
+            change = _at_terminal(call, store, replies, question, proposed=value)
     with runs_of(call) as runs:
         facts = _facts_behind(runs, change.run_id) if replies.drives else runs.facts(change.run_id)
     return _Given(request_id=asked, change=change, drives=replies.drives, facts=facts)
@@ -244,9 +244,18 @@ def _tell(found: Settled) -> None:
             terminal.show(settled_line(found.words))
 
 
-def _at_terminal(store: "Reader", replies: _Replies, question: "Request", *, proposed: str | None) -> Change:
+def _at_terminal(
+    call: Invocation, store: "Reader", replies: _Replies, question: "Request", *, proposed: str | None
+) -> Change:
     """Show the question where a person is, and take what is typed there."""
     _check_takes_answers(store, question)
+    next_host = NextHost(call) if host_lives(call) else None
+
+    def asks_on() -> bool:
+        if next_host is not None:
+            next_host.keep()
+        return True
+
     with controlling_terminal() as terminal:
         if terminal is None:
             raise _nobody(question)
@@ -255,7 +264,7 @@ def _at_terminal(store: "Reader", replies: _Replies, question: "Request", *, pro
 
             terminal.show(settled_line(f"Proposed on the command line: {proposed}. It is you who decides."))
         try:
-            answered = Interview(terminal, store, replies).hold(question)
+            answered = Interview(terminal, store, replies).hold(question, asks_on)
         except NoMoreInput:
             raise click.Abort from None
     if answered is None:
