@@ -52,8 +52,9 @@ def questions_screen(requests: "Iterable[Request]", statuses: "Mapping[str, Stat
 
 def _way_on(request: "Request", status: "Status") -> list[RenderableType]:
     """What to type about a question: its answer, or what its run needs first; else who answers it."""
-    if request.session is not None and request.kind not in ("checkpoint", "decision"):
-        return [Text(f"    session {clean(request.session)} answers it", style=QUIET)]
+    of_session = request.session is not None and request.kind not in ("checkpoint", "decision")
+    if of_session and status.status != "paused":
+        return [Text(f"    session {clean(str(request.session))} answers it", style=QUIET)]
     answer = f"runwright answer {request.request_id}"
     if answer in status.next:
         return [_to_type(answer)]

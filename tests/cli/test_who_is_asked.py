@@ -1,11 +1,18 @@
 """Whom an open question is for: what a person can do something about, and what an agent is at work on."""
 
+import io
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from rich.console import Console
 
+from runwright.cli.rendering.questions import questions_screen
+from runwright.engine.reading.requests import Request
 from support.command_processes import Project, until
 
 FLOWS = Path(__file__).parent / "flows"
@@ -48,3 +55,20 @@ def test_what_an_agent_is_at_work_on_waits_for_nobody_else(project: Project) -> 
     assert "its run is paused; first:" in paused
     assert f"runwright resume {run_id}" in paused
     assert "runwright answer" not in paused
+
+
+@pytest.mark.parametrize(
+    ("state", "line", "shown"),
+    [("waiting", (), "session s1 answers it"), ("paused", ("runwright resume run",), "runwright resume run")],
+)
+def test_a_sessions_question_is_its_own_until_its_run_is_paused(state: str, line: tuple[str, ...], shown: str) -> None:
+    """Nobody answers for it; of a paused run the line that lets it go on."""
+    asked = Request(
+        request_id="request", run_id="run", kind="agent", path="ask", prompt="What?", choices=(), schema={},
+        deadline=None, opened_at=datetime.now(UTC), session="s1",
+    )  # fmt: skip
+    status = cast(Any, SimpleNamespace(status=state, ended=False, driven=True, run_status="running", next=line))
+    written = io.StringIO()
+    Console(file=written, width=100).print(*questions_screen([asked], {"run": status}, 0))
+    assert shown in written.getvalue()
+    assert "runwright answer" not in written.getvalue()
