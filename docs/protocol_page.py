@@ -37,56 +37,97 @@ _EVENTS = {
     "end": "Nothing follows. The code `finished` says that the run has ended; any other says what went wrong.",
 }
 
-#: Whether a kind of message starts a turn, what its content holds beside `schema`, `messageId`, `runId` and `workflow`,
-#: and what its text is; a test compares it with messages that runs wrote.
-CONTENTS: dict[str, tuple[str, dict[str, str], str]] = {
+#: By kind of message: the schema of its content, whether it starts a turn, and what its text is. A test compares this
+#: and `HOLDS` with messages that runs wrote.
+CONTENTS: dict[str, tuple[str, str, str]] = {
     "step": (
+        "runwright.step.v1",
         "yes",
-        {
-            "requestId": "",
-            "contract": "the JSON Schema of an answer",
-            "kind": "`agent`: takes `request.submit`; `assistant`: takes the text that its turn ended with",
-            "node": "",
-            "visit": "",
-            "attempt": "",
-            "reason": "`initial`, `resumed` or `reminder`",
-        },
-        "what is asked",
+        "what is asked, as the node's function wrote it, and nothing of how to answer",
     ),
-    "decision": (
-        "no",
-        {
-            "requestId": "",
-            "kind": "`decision` or `checkpoint`",
-            "presentation": "title, facts and choices, for people",
-            "digest": "what a decision is bound to",
-            "deadline": "",
-            "protected": "whether a checkpoint takes a person's answer alone",
-            "contract": "",
-            "node": "",
-            "visit": "",
-            "attempt": "",
-        },
-        "the question, for whoever may answer it",
+    "decision": ("runwright.decision.v1", "no", "the question, for whoever may answer it"),
+    "notification": ("runwright.notification.v1", "no", "what the run tells"),
+    "launch_failure": ("runwright.launch-failure.v1", "yes", "why a run never began, and what to do then"),
+    "terminal": ("runwright.terminal.v1", "with instructions", "how a run ended, and the instructions"),
+    "follow_up": ("runwright.follow-up.v1", "yes", "what was left for after the end"),
+}
+
+_ASKED = {
+    "requestId": ("text", "The request that an answer names."),
+    "node": ("text", "The path of the node that asks."),
+    "visit": ("number", "The how-many-th time the run entered it."),
+    "attempt": ("number", "The how-many-th try of that visit."),
+}
+_END = {
+    "outcome": ("text", "`completed`, `failed`, `timed_out` or `cancelled`."),
+    "code": ("text or null", "Why, where it ended badly: one of [the codes](errors.md)."),
+    "message": ("text or null", "The same as one safe sentence."),
+    "finishedAt": ("text", "When."),
+    "result": (
+        "object or null",
+        "The output, quoted as data: `value`; or `cut`, its beginning as text, and `bytes`, how long it is; or "
+        "`missing`, why it is not there.",
     ),
-    "notification": ("no", {"kind": "`interim` or `final`", "node": ""}, "what the run tells"),
-    "launch_failure": ("yes", {"state": "`failed`", "code": "", "message": ""}, "why a run never began"),
-    "terminal": (
-        "with instructions",
-        {
-            "outcome": "",
-            "code": "",
-            "message": "",
-            "finishedAt": "",
-            "result": "quoted as data",
-            "error": "quoted as data",
-            "earlier": "the same of the runs that it carried on",
-            "earlierLeftOut": "",
-            "instructions": "",
-        },
-        "how a run ended, and the instructions",
-    ),
-    "follow_up": ("yes", {}, "what was left for after the end"),
+    "error": ("object or null", "The error that it failed with, likewise."),
+}
+#: What the content of each kind holds: name, form, meaning. `*` stands for every kind.
+HOLDS: dict[str, dict[str, tuple[str, str]]] = {
+    "*": {
+        "schema": ("text", "Names the kind of content, and its version."),
+        "messageId": ("text", "The message's ID; the `message` of the view."),
+        "runId": ("text", "The run that it is about."),
+        "workflow": ("text", "That run's workflow."),
+    },
+    "step": {
+        **_ASKED,
+        "kind": (
+            "text",
+            "`agent`: answered by `request.submit`. `assistant`: answered by the text of its own turn, and nothing is "
+            "submitted.",
+        ),
+        "reason": (
+            "text",
+            "`initial`: asked for the first time. `resumed`: asked once more, because the message left the branch, its "
+            "run was paused, or the turn ended in an error. `reminder`: the turn before ended without an answer.",
+        ),
+        "contract": (
+            "object or null",
+            "The JSON Schema that an answer has to meet; `{}` and null are met by any JSON.",
+        ),
+    },
+    "decision": {
+        **_ASKED,
+        "kind": ("text", "`decision`: a person's, by `request.decide`. `checkpoint`: by `request.answer`."),
+        "protected": ("boolean", "Whether only a person may answer; always so with a decision."),
+        "digest": ("text or null", "What a decision is bound to; `request.decide` may name it."),
+        "deadline": ("text or null", "When it is decided without an answer."),
+        "contract": (
+            "object or null",
+            "The JSON Schema that an answer has to meet: of a decision the names of choices.",
+        ),
+        "presentation": (
+            "any",
+            "What people are shown beside the text. Of a decision an object: `facts`; `choices`, each with `name`, "
+            "`label` and `text`, the hint of the text that it takes, or null; `audience`; `on_timeout`, the choice "
+            "that is made at the deadline, or null. Of a checkpoint any JSON.",
+        ),
+    },
+    "notification": {
+        "kind": ("text", "`interim` or `final`."),
+        "node": ("text", "The path of the node that tells it."),
+    },
+    "launch_failure": {
+        "state": ("text", "`failed`."),
+        "code": ("text", "Why: one of [the codes](errors.md)."),
+        "message": ("text", "The same as one safe sentence."),
+    },
+    "terminal": {
+        **_END,
+        "earlier": ("list", "The runs that it carried on, the nearest first: of each `runId` to `error`, as here."),
+        "earlierLeftOut": ("number", "How many more there are."),
+        "instructions": ("text or null", "What the workflow wants said of it."),
+    },
+    "follow_up": {},
 }
 
 
@@ -115,11 +156,20 @@ def _events() -> str:
 
 
 def _contents() -> str:
-    rows = []
-    for kind, (starts, held, text) in CONTENTS.items():
-        fields = ", ".join(f"`{name}`" + (f" ({meaning})" if meaning else "") for name, meaning in held.items())
-        rows.append(f"| `{kind}` | {starts} | {fields or 'nothing'} | {text} |\n")
-    return "".join(("| kind | starts a turn | holds also | `text` |\n| --- | --- | --- | --- |\n", *rows))
+    kinds = [f"| `{kind}` | `{named}` | {starts} | {text} |\n" for kind, (named, starts, text) in CONTENTS.items()]
+    fields = [
+        f"| {'every' if kind == '*' else f'`{kind}`'} | `{name}` | {form} | {meaning} |\n"
+        for kind, held in HOLDS.items()
+        for name, (form, meaning) in held.items()
+    ]
+    return "".join(
+        (
+            "| kind | `schema` | starts a turn | `text` |\n| --- | --- | --- | --- |\n",
+            *kinds,
+            "\n| kind | field | holds | means |\n| --- | --- | --- | --- |\n",
+            *fields,
+        )
+    )
 
 
 def _operations() -> str:

@@ -8,10 +8,12 @@
 // says why.
 
 import { randomUUID } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { Client, PASSING, Refused } from "./client.mjs";
 
 /** A made-up agent. `branch` is its active branch; what came from here carries its message's ID. */
-class Agent {
+export class Agent {
   session = `example-${randomUUID()}`;
   branch = [];
   busy = false;
@@ -32,7 +34,7 @@ class Agent {
 }
 
 /** The coordinator of one session: it holds nothing that could not be lost. */
-class Adapter {
+export class Adapter {
   epoch = null;
   held = null;
   over = false;
@@ -76,13 +78,15 @@ class Adapter {
       if (event === null) return; // the connection is lost
       if (event.kind === "end" && PASSING.includes(event.payload.code)) return;
       if (event.kind === "end") throw new Refused(event.payload);
-      await this.look(event.payload.current);
+      await this.look(event.payload);
     }
   }
 
-  async look(current) {
-    if (current === null) return;
-    if (current.deliver) {
+  async look({ current, run_id: run }) {
+    if (current === null) {
+      // A run that was started from outside waits for the word that the agent rests.
+      if (run !== null && !this.agent.busy) await this.report(null);
+    } else if (current.deliver) {
       this.held = current;
       await this.send();
     } else {
@@ -102,7 +106,7 @@ class Adapter {
   async send() {
     const message = this.held;
     if (message === null) return;
-    const text = message.text === null ? "" : await this.client.read(message.text);
+    const text = await this.shown(message);
     if (this.held !== message || this.agent.busy) return; // reading took a moment; `settled` sends what is still held
     this.held = null;
     this.agent.append(text, message.message);
@@ -110,6 +114,20 @@ class Adapter {
     await this.report(message.message);
     if (message.starts_turn) await this.turn(message, text);
     this.over = message.kind === "terminal";
+  }
+
+  /** What is put before the model: the text, and of a step how to answer it, which its text does not say. */
+  async shown(message) {
+    const text = message.text === null ? "" : await this.client.read(message.text);
+    if (message.kind !== "step") return text;
+    const { reason, kind, requestId, contract } = await this.client.read(message.content);
+    const parts = [text];
+    if (reason === "reminder") parts.push("Your last turn ended without an answer to this.");
+    if (kind === "agent") {
+      parts.push(`Call the tool \`submit\` with the request ID ${requestId} and your answer as the value.`);
+      parts.push(`The value has to meet this JSON Schema: ${JSON.stringify(contract ?? {})}`);
+    }
+    return parts.join("\n\n");
   }
 
   /** A turn for a message: it is the run's only where the host says so. */
@@ -181,4 +199,5 @@ async function main([home, workflow, ...answers]) {
   }
 }
 
-process.exitCode = await main(process.argv.slice(2));
+const started = realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);
+if (started) process.exitCode = await main(process.argv.slice(2));

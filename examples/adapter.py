@@ -89,6 +89,10 @@ class Adapter:
                     if current["state"] == "cancelled":
                         self.held = None
                     await self.report(current["message"])
+                elif view["run_id"] is not None and not self.agent.busy:
+                    await self.report(
+                        None
+                    )  # a run that was started from outside waits for the word that the agent rests
                 if self.ended.is_set():
                     return
 
@@ -109,17 +113,34 @@ class Adapter:
         message = self.held
         if message is None or self.agent.busy:
             return  # `settled` sends it
-        text = await self.client.content_read(message["text"]) if message["text"] else ""
+        text = await self.shown(message)
         if self.held is not message or self.agent.busy:
             return  # reading took a moment; `settled` sends what is still held
         self.held = None
-        self.agent.append(str(text), message["message"])
+        self.agent.append(text, message["message"])
         self.agent.busy = bool(message["starts_turn"])
         await self.report(message["message"])
         if message["starts_turn"]:
-            await self.turn(message, str(text))
+            await self.turn(message, text)
         if message["kind"] == "terminal":
             self.ended.set()
+
+    async def shown(self, message: Message) -> str:
+        """What is put before the model: the text, and of a step how to answer it, which its text does not say."""
+        text = str(await self.client.content_read(message["text"])) if message["text"] else ""
+        if message["kind"] != "step":
+            return text
+        step: Any = await self.client.content_read(message["content"])
+        parts = [text]
+        if step["reason"] == "reminder":
+            parts.append("Your last turn ended without an answer to this.")
+        if step["kind"] == "agent":
+            contract = json.dumps(step["contract"] or {}, ensure_ascii=False)
+            parts.append(
+                f"Call the tool `submit` with the request ID {step['requestId']} and your answer as the value."
+            )
+            parts.append(f"The value has to meet this JSON Schema: {contract}")
+        return "\n\n".join(parts)
 
     async def turn(self, message: Message, text: str) -> None:
         """A turn for a message: it is the run's only while the host says so."""

@@ -124,6 +124,11 @@ async def heard(process: Process, beginning: str) -> None:
     raise AssertionError((await process.communicate())[1].decode())
 
 
+def closed(line: str) -> str:
+    """A line without the spaces that one language writes into JSON."""
+    return line.replace('": "', '":"')
+
+
 def kinds(lines: list[str]) -> list[str]:
     """What started turns, in order."""
     return [line.partition(":")[0] for line in lines if line.startswith(("step: ", "terminal: "))]
@@ -137,6 +142,9 @@ async def test_it_plays_a_whole_session(tmp_path: Path, language: str) -> None:
         assert kinds(lines) == ["step", "step", "step", "terminal"]
         assert "at most nine letters" in "\n".join(lines)
         assert any(line.startswith("step: What comes after one?") for line in lines)
+        (asked, _) = host.client.projection_query("requests")["items"]
+        assert f"Call the tool `submit` with the request ID {asked['request']} and your answer as the value." in lines
+        assert 'The value has to meet this JSON Schema: {"type":"string"}' in map(closed, lines)
         (run,) = host.client.run_list()["items"]
         assert run["status"] == "completed"
         assert host.client.run_output(run["run_id"]) == "two"
@@ -150,6 +158,7 @@ async def test_an_answer_may_be_an_object(tmp_path: Path, language: str) -> None
     with hosted(tmp_path) as host:
         lines = await said(await adapter(language, host.home, host.project, *answers, flow=JUDGES))
         assert "$.clean" in "\n".join(lines)
+        assert any(line.startswith("The value has to meet this JSON Schema: ") and '"clean"' in line for line in lines)
         (run,) = host.client.run_list()["items"]
         assert host.client.run_output(run["run_id"]) == {"clean": True, "notes": ["well done"]}
 
@@ -159,10 +168,62 @@ async def test_a_model_without_an_answer_ends_well(tmp_path: Path, language: str
     with hosted(tmp_path) as host:
         lines = await said(await adapter(language, host.home, host.project, "one"), code=1)
         assert kinds(lines) == ["step"] * 4
+        # Two reminders, each as it was shown and as it stands on the branch.
+        assert lines.count("Your last turn ended without an answer to this.") == 4
         assert lines.count("> I have no answer.") == 3
         assert any(line.startswith("> Workflow asks failed") for line in lines)
         (run,) = host.client.run_list()["items"]
         assert host.client.run_status(run["run_id"])["error"]["code"] == "missing_submission"
+
+
+#: A program that coordinates a session of an agent at rest, in which it starts nothing itself.
+RESTS = {
+    "python": """
+import asyncio, runpy, sys
+from pathlib import Path
+from runwright.engine.client import AsyncClient
+names = runpy.run_path(sys.argv[1])
+async def model(message, text):
+    print(message["kind"], flush=True)
+    return "Noted."
+async def main():
+    agent = names["Agent"](model)
+    async with await AsyncClient.connect(Path(sys.argv[2]), client=f"example:{agent.session}") as client:
+        print(agent.session, flush=True)
+        await names["Adapter"](client, agent).run()
+asyncio.run(main())
+""",
+    "node": """
+const [example, home] = process.argv.slice(-2);
+const { Agent, Adapter } = await import(example);
+const { Client } = await import(new URL("client.mjs", `file://${example}`));
+const agent = new Agent(async (message) => (console.log(message.kind), "Noted."));
+const client = new Client(home, `example:${agent.session}`);
+const adapter = new Adapter(client, agent);
+await adapter.attach();
+console.log(agent.session);
+await adapter.run();
+client.close();
+""",
+}
+
+
+async def test_a_run_that_is_started_from_outside_begins(tmp_path: Path, language: str) -> None:
+    """The agent rests and hears of nothing but the view that names the run; the adapter says that it rests."""
+    program, example = ADAPTERS[language]
+    rests = tmp_path / {"python": "rests.py", "node": "rests.mjs"}[language]
+    rests.write_text(RESTS[language])
+    with hosted(tmp_path) as host:
+        (host.project / "flow.py").write_text(FLOW)
+        command = [program, str(rests), example, str(host.home)]
+        process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
+        assert process.stdout is not None
+        session = (await process.stdout.readline()).decode().strip()
+        async with await AsyncClient.connect(host.home, client="tests") as client:
+            while not (await client.session_view(session))["epoch"]:
+                await asyncio.sleep(0.02)
+            await client.run_start("flow.py", {}, cwd=host.project, session=session)
+        assert await said(process) == ["step", "step", "step"]
 
 
 @pytest.mark.parametrize("after", ["step: What is the first", "step: What comes after"])

@@ -30,7 +30,13 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference" / "protocol.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^[→←] (\{.*\})$", PAGE, re.MULTILINE)
 WHOLE = [line for line in LINES if "…" not in line]
-CONTENTS: dict[str, tuple[str, dict[str, str], str]] = runpy.run_path(str(DOCS / "protocol_page.py"))["CONTENTS"]
+MADE = runpy.run_path(str(DOCS / "protocol_page.py"))
+CONTENTS: dict[str, tuple[str, str, str]] = MADE["CONTENTS"]
+HOLDS: dict[str, dict[str, tuple[str, str]]] = MADE["HOLDS"]
+#: What the forms of the table stand for.
+FORMS: dict[str, type] = {
+    "text": str, "number": int, "boolean": bool, "object": dict, "list": list, "null": type(None), "any": object,
+}  # fmt: skip
 #: Which operation each reply that is shown is about.
 REPLIES: dict[str, str] = dict(
     re.findall(r'^→ \{"type": "call", "call_id": "(\d+)", .*"operation": "([a-z.]+)"', PAGE, re.M)
@@ -80,15 +86,16 @@ def test_contents_of_messages_are_the_ones_that_runs_write(tmp_path: Path) -> No
         scene.host(PresentRun(run_id="run-0"))
         say_everything(scene)
         messages = [each.event for each in scene.log.read_all() if isinstance(each.event, MessageQueued)]
-    starts, written = {}, {}
     for each in messages:
         assert each.content is not None
         held: Any = each.content.value
-        assert held.keys() >= {"schema", "messageId", "runId", "workflow"}
-        starts[each.kind] = each.starts_turn
-        written[each.kind] = held.keys() - {"schema", "messageId", "runId", "workflow"}
-    assert written == {kind: set(fields) for kind, (_, fields, _) in CONTENTS.items()}
-    assert starts == {kind: says != "no" for kind, (says, _, _) in CONTENTS.items()}
+        named, starts, _ = CONTENTS[each.kind]
+        assert (held["schema"], each.starts_turn) == (named, starts != "no")
+        fields = HOLDS["*"] | HOLDS[each.kind]
+        assert held.keys() == fields.keys()
+        for name, (form, _) in fields.items():
+            assert isinstance(held[name], tuple(FORMS[word] for word in form.split(" or "))), (each.kind, name)
+    assert {each.kind for each in messages} == CONTENTS.keys() == HOLDS.keys() - {"*"}
 
 
 def say_everything(scene: Stage) -> None:
