@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The longest wait for news (seconds): whoever drives a run may be gone without a word.
 _LOOK = 1.0
-_WAITING = frozenset({"waiting", "paused", "ambiguous"})
+_HELD = frozenset({"paused", "ambiguous"})
 
 
 @intent("wait", example="runwright wait @last --timeout 10m && echo done")
@@ -92,5 +92,7 @@ def _undriven(status: "Status") -> "list[RenderableType]":
 
 def _rests(status: "Status") -> bool:
     """Whether a run needs somebody, or time, before it goes on; one that was just answered is about to."""
-    about_to = status.eligible and status.driven
-    return status.ended or status.status in _WAITING or (status.queue_state == "parked" and not about_to)
+    if status.ended or status.status in _HELD:
+        return True
+    goes_on = status.eligible and status.driven
+    return not goes_on and (status.status == "waiting" or status.queue_state == "parked")

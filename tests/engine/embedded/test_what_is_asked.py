@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from runwright import AsyncEngine, Choice, Context, Question, Workflow
+from runwright import AsyncEngine, Context, Question, Workflow
 from runwright.engine.agents.agent import PersonElsewhere
 from runwright.engine.errors import AnswerRejected
 from runwright.engine.execution.runners.texts import MAX_ASKED
@@ -15,20 +15,17 @@ from support.engine_session import attached
 HALF = "caf\udce9"
 #: What a title, a prompt or a shown value costs beside its characters: two quotes.
 FITS = "x" * (MAX_ASKED - 2)
-KINDS = ("agent", "assistant", "choose", "checkpoint", "decision", "facts", "label", "notify")
+KINDS = ("agent", "assistant", "choose", "checkpoint", "decision", "facts", "notify")
 
 
 def asking(kind: str, text: str) -> Workflow[Any]:
     """A workflow of one node that asks with a text, where its kind has one."""
     flow: Workflow[Any] = Workflow("asking")
-    label = text if kind == "label" else "Go on"
 
     def ask(ctx: Context[Any]) -> Any:
         match kind:
             case "facts":
                 return Question("Go on?", facts={"one": text})
-            case "label":
-                return "Go on?"
             case _:
                 return text
 
@@ -44,7 +41,7 @@ def asking(kind: str, text: str) -> Workflow[Any]:
         case "notify":
             node = flow.notify()(ask)
         case _:
-            node = flow.decision(choices=[Choice("yes", label=label), "no"])(ask)
+            node = flow.decision(choices=["yes", "no"])(ask)
     flow.entry(node)
     return flow
 
