@@ -34,7 +34,7 @@ def ending_lines(status: "Status", now: int, *, cause: str | None = None) -> lis
         lines.append(Text(f"  {clean(reason)}", style=style_of(word)))
     if cause is not None:
         lines += [Text(f"  {one_line(each, 300)}") for each in telling(cause)]
-    return lines + next_lines(to_type(status))
+    return lines + next_lines(to_type(status, now))
 
 
 def queued_lines(workflow: str, run_id: str, session: str | None, *, driven: bool) -> list[RenderableType]:

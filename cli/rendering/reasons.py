@@ -38,6 +38,8 @@ SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
 _SAID: Final = frozenset({"node_failed", "node_timed_out", "run_timed_out", "cancelled"})
 #: Reasons whose detail the lines to type repeat.
 _LINES_SAY_MORE: Final = frozenset({"effect_ambiguous", "source_changed"})
+#: Reasons whose detail is a sentence that says it all.
+_DETAIL_SAYS_ALL: Final = frozenset({"environment_missing"})
 
 
 def is_interrupted(status: "Status") -> bool:
@@ -75,9 +77,9 @@ def why(status: "Status", now: int) -> str:
     if status.status == "ambiguous":
         return SENTENCES["effect_ambiguous"]
     if status.resting_until is not None and status.status == "waiting":
-        return f"it waits until {time_words(status.resting_until, now)}"
+        return f"it waits until {time_words(status.resting_until, now)}{_overdue_words(status, now)}"
     if status.requests:
-        asked = _asked_words(status, now)
+        asked = _asked_words(status, now) + _overdue_words(status, now)
         parked = status.status == "waiting" and status.reason is not None and status.reason.code not in GOES_ON
         return f"{asked}; parked: {words}" if parked and (words := _parked_words(status)) else asked
     if words := _parked_words(status):
@@ -98,6 +100,8 @@ def _parked_words(status: "Status") -> str:
         return ""
     sentence = SENTENCES.get(reason.code, reason.code)
     detail = reason.detail if reason.code not in _LINES_SAY_MORE else None
+    if detail and reason.code in _DETAIL_SAYS_ALL:
+        return f"{detail[0].lower()}{detail[1:]}".removesuffix(".")
     return f"{sentence}: {detail}" if detail else sentence
 
 
@@ -111,6 +115,17 @@ def deadline_of(status: "Status") -> "datetime | None":
     if status.status != "waiting":
         return None
     return min((each.deadline for each in status.requests if each.deadline is not None), default=None)
+
+
+def is_overdue(status: "Status", now: int) -> bool:
+    """Whether the time that a run waits for is up, and nobody is there to act on that."""
+    if status.driven or status.status != "waiting":
+        return False
+    return any(each is not None and us(each) <= now for each in (deadline_of(status), status.resting_until))
+
+
+def _overdue_words(status: "Status", now: int) -> str:
+    return "; that time is up, and no host lives to act on it" if is_overdue(status, now) else ""
 
 
 def time_words(moment: "datetime", now: int) -> str:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runwright.cli.rendering.marks import QUIET, style_of
-from runwright.cli.rendering.reasons import deadline_of, is_interrupted, shown_word, time_words, why
+from runwright.cli.rendering.reasons import deadline_of, is_interrupted, is_overdue, shown_word, time_words, why
 from runwright.cli.rendering.run_lines import line_of, place_of, short_id, span_of, standing_of, us
 from runwright.cli.rendering.tables import plain_table
 from runwright.cli.rendering.text import ago, clean, one_line, plural, span
@@ -75,7 +75,7 @@ def run_facts(status: "Status", now: int) -> list[RenderableType]:
     for name, value in _facts(status, now):
         facts.add_row(name, Text(clean(value)))
     parts: list[RenderableType] = [heading, Padding(facts, (0, 0, 0, 2))]
-    if lines := to_type(status):
+    if lines := to_type(status, now):
         parts += [Text("  next", style=QUIET), *next_lines(lines)]
     return parts
 
@@ -115,9 +115,16 @@ def _descent(status: "Status") -> list[tuple[str, str]]:
     return [("continues" if status.continues else "restarts", words)]
 
 
-def to_type(status: "Status") -> list[str]:
-    """What to type next: what carries the run on, or shows why it ended badly."""
+def to_type(status: "Status", now: int) -> list[str]:
+    """What to type next: what carries the run on, or shows why it ended badly.
+
+    Args:
+        status: The run.
+        now: UTC in microseconds.
+    """
     lines = [] if status.run_status == "completed" else list(status.next)
+    if is_overdue(status, now):
+        lines.insert(0, "runwright host start")
     if status.error is not None and status.node is not None:
         lines.insert(0, f"runwright show {status.run_id} {shlex.quote(status.node)}")
     return lines
@@ -178,11 +185,11 @@ def stuck_lines(statuses: Sequence["Status"], now: int) -> list[RenderableType]:
     if not stuck:
         return []
     if len(stuck) == 1:
-        until = deadline_of(stuck[0])
+        until = None if is_overdue(stuck[0], now) else deadline_of(stuck[0])
         how = (
             "stands still until you type" if until is None else f"goes on at {time_words(until, now)}, or when you type"
         )
-        return [Text(f"{short_id(stuck[0].run_id)} {how}:"), *next_lines(stuck[0].next[:1])]
+        return [Text(f"{short_id(stuck[0].run_id)} {how}:"), *next_lines(to_type(stuck[0], now)[:1])]
     return [
         Text(f"{len(stuck)} of them stand still until you do something{_or_deadline(stuck)}. This says what:"),
         *next_lines(["runwright status"]),
@@ -198,7 +205,7 @@ def entry(status: "Status", now: int) -> list[RenderableType]:
     parts: list[RenderableType] = [_line(status, us(status.created_at), now)]
     if reason := why(status, now):
         parts.append(Padding(Text(one_line(reason, 300), style=style_of(shown_word(status))), (0, 0, 0, 4)))
-    return parts + next_lines(status.next[:1])
+    return parts + next_lines(to_type(status, now)[:1])
 
 
 def _line(status: "Status", at: int, now: int) -> Text:

@@ -28,6 +28,6 @@ class EnvironmentMissing(PreflightError):
         line = " ".join([f"runwright resume {run_id}", *(f"--agent {name}=SPEC" for name in agents)])
         where = ", typed where the variables are set" if variables else ""
         super().__init__(
-            f"Run {run_id} needs what is kept in memory only, and it is not here: {', '.join(lacks)}.",
+            f"What is kept in memory only is not here any more: {', '.join(lacks)}.",
             f"`{line}` hands it over again{where}",
         )

@@ -1,5 +1,7 @@
 """What a run is shown as: its status, what may be done with it, and the document that says both."""
 
+import re
+import shlex
 from collections.abc import Iterable
 from typing import Final, Protocol
 
@@ -23,6 +25,9 @@ from runwright.projections.shown import shown_time
 #: Park reasons that go on by themselves under a host, by what they wait for, or by another command.
 BY_ITSELF: Final = ("worker_crashed", "host_stopped", "orphaned")
 _NOT_BY_RESUME: Final = ("waiting",)
+
+#: How the detail of a park for want of something names an executor; whoever writes one keeps to that.
+_EXECUTOR: Final = re.compile(r"executor '([^']+)'")
 
 #: Timers that a run stands still for; the others bound what goes on.
 _AWAITED: Final = ("wait", "retry")
@@ -204,7 +209,8 @@ def controls(of: Standing, *, held: bool) -> tuple[str, ...]:
     if of.ambiguous:
         found.append("resolve")
     if _resumable(of, held=held):
-        found.append("resume")
+        # An executor that is missing is rather handed back than answered for.
+        found.insert(0 if of.reason == "environment_missing" else len(found), "resume")
     if run.started_at is not None and not run.paused and not run.pause_requested:
         found.append("pause")
     found.append("cancel")
@@ -296,7 +302,15 @@ def next_lines(of: Standing, allowed: Iterable[str]) -> Iterable[str]:
                 yield f"runwright restart {of.run.run_id}"
             case "resume" if of.reason == "source_changed":
                 yield f"runwright resume {of.run.run_id} --accept-source"
+            case "resume" if of.reason == "environment_missing":
+                named = "".join(f" --agent {shlex.quote(each)}=SPEC" for each in lacking_executors(of.detail or ""))
+                yield f"runwright resume {of.run.run_id}{named}"
             case "resume":
                 yield f"runwright resume {of.run.run_id}"
             case _:
                 pass
+
+
+def lacking_executors(detail: str) -> tuple[str, ...]:
+    """The names of the executors that a park for want of something names, each once."""
+    return tuple(dict.fromkeys(_EXECUTOR.findall(detail)))

@@ -80,3 +80,34 @@ def test_a_deadline_is_kept_while_somebody_answers(project: Project) -> None:
         kill_host(project)
         at.see("It was decided: reject, by policy")
         at.end(3)
+
+
+def test_a_run_that_lacks_its_executor_says_what_to_type(project: Project) -> None:
+    """The reason once, without the run's ID; the line names the executor, and works once its SPEC is put in."""
+    run_id = project.run("start", "handed.py", "--agent", SLOW).stdout.strip()
+    project.until_first()
+    kill_host(project)
+    project.run("host", "start")
+    until(lambda: "environment_missing" in project.run("status", run_id).stdout)
+    line = f"runwright resume {run_id} --agent default=SPEC"
+    for look in (("status", run_id), ("status",)):
+        shown = project.run(*look).stdout
+        assert line in shown
+        assert "what is kept in memory only is not here any more: executor 'default'" in " ".join(shown.split())
+        assert "something that it needs" not in shown
+    project.go()
+    typed = line.replace("SPEC", SLOW).removeprefix("runwright ").split(maxsplit=3)
+    assert "waits for a decision" in project.run(*typed, code=5).stderr
+
+
+def test_a_run_whose_deadline_nobody_keeps_says_so(project: Project) -> None:
+    """Once its time is up and no host lives, every look names the line that has it decided."""
+    run_id = project.run("start", "asking.py:hasty", *REVIEWER).stdout.strip()
+    project.run("wait", run_id, "--until", "waiting")
+    kill_host(project)
+    until(lambda: "that time is up, and no host lives" in " ".join(project.run("status", run_id).stdout.split()))
+    for look in (("status", run_id), ("status",), ("runs",)):
+        found = project.run(*look)
+        assert "runwright host start" in found.stdout + found.stderr, look
+    project.run("host", "start")
+    until(lambda: "waits for a decision" not in project.run("status", run_id).stdout)

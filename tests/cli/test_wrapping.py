@@ -53,6 +53,16 @@ def test_a_line_to_type_behind_a_colon_runs_to_the_end() -> None:
     assert [each.plain for each in wrapped(Text("one\n\ntwo three"), 5)] == ["one", "", "two", "three"]
 
 
+def test_what_goes_on_below_begins_where_the_line_began() -> None:
+    """An indented line stays indented, and within the width."""
+    text = Text("  What is kept in memory only is not here any more: executor 'default'.")
+    assert [each.plain for each in wrapped(text, 30)] == [
+        "  What is kept in memory only",
+        "  is not here any more:",
+        "  executor 'default'.",
+    ]
+
+
 def test_an_example_is_shown_as_it_is_typed(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Below the help, at a terminal that it is too long for."""
     for name, value in {"COLUMNS": "40", "TERM": "xterm-256color"}.items():

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from runwright.engine.errors import AgentMissing, PreflightError
+from runwright.engine.host.errors import EnvironmentMissing
 from runwright.eventstore.events.effect import EffectAmbiguous, EffectApplying, EffectReleased, EffectReserved
 from runwright.eventstore.events.node import NodeFinished, NodeStarted
 from runwright.eventstore.events.request import RequestClosed, RequestOpened, RequestSubmitted
@@ -163,6 +165,24 @@ def test_the_document_says_what_to_type() -> None:
     rows, _ = fold(parked("source_changed"))
     document = status_document(standing(rows, "r1", revision=4, position=9), held=True)
     assert document["next"] == ["runwright resume r1 --accept-source"]
+
+
+@pytest.mark.parametrize(
+    ("lack", "line"),
+    [
+        (EnvironmentMissing("r1", agents=("a", "b"), variables=("TOKEN",)), "--agent a=SPEC --agent b=SPEC"),
+        (AgentMissing("review", "default"), "--agent default=SPEC"),
+        (EnvironmentMissing("r1", variables=("TOKEN",)), ""),
+    ],
+)
+def test_a_run_that_lacks_executors_asks_for_them_by_name(lack: PreflightError, line: str) -> None:
+    """Whatever says that one is missing names it in the form that is read; a line without it would be refused."""
+    park: Told = (STREAM, RunParked(reason="environment_missing", detail=lack.message))
+    resume = f"runwright resume r1 {line}".strip()
+    for asked, lines in (([], [resume]), ([OPEN, ASKED], [resume, "runwright answer q1"])):
+        rows, _ = fold([*started(), *asked, park, GONE])
+        document: Any = status_document(standing(rows, "r1", revision=4, position=9), held=True)
+        assert document["next"] == lines
 
 
 def test_what_its_session_says_has_no_line_to_type() -> None:
