@@ -12,6 +12,7 @@ from attrs import define, frozen
 
 from runwright.cli.failures import Failure, Refused
 from runwright.cli.following import follow, told
+from runwright.cli.hosting import stop_host
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 from runwright.cli.showing import screen
@@ -204,8 +205,7 @@ def _end_host(home: Path) -> None:
 
     try:
         with Client.connect(home, client="cli", patience=1.0) as client:
-            client.host_stop(grace=1.0)
-            if client.gone(_END):
+            if stop_host(home, client, 1.0, _END):
                 return
     except HostUnavailable:
         return  # it ended by itself

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from runwright.cli.failures import UNAVAILABLE, Failure, Refused
@@ -24,6 +25,25 @@ def host_lives(call: Invocation) -> bool:
     from runwright.engine.client.connect import find_host
 
     return find_host(call.home) is not None
+
+
+def stop_host(home: Path, client: "Client", grace: float, margin: float) -> bool:
+    """Have the host of a state directory stop, and wait until it writes nothing there any more; whether it does not.
+
+    Args:
+        home: The state directory.
+        client: A connection to its host.
+        grace: Seconds for the steps under way.
+        margin: Further seconds for the host itself.
+    """
+    from runwright.eventstore.home import Home
+    from runwright.eventstore.lock import given_back, holder
+
+    place = Home(home)
+    process = holder(place)
+    client.host_stop(grace=grace)
+    # The connection ends a moment before the store is free for whoever comes next.
+    return client.gone(grace + margin) and given_back(place, process, wait=margin)
 
 
 @contextmanager

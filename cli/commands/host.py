@@ -10,7 +10,7 @@ import rich_click as click
 
 from runwright.cli.command import Family, intent, takes_store
 from runwright.cli.failures import UNAVAILABLE, Failure, Refused
-from runwright.cli.hosting import host_if_any, host_lives, start_if_none
+from runwright.cli.hosting import host_if_any, host_lives, start_if_none, stop_host
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.settings import redact_after_of
 
@@ -141,14 +141,7 @@ for _each in (run, start, status, stop):
 
 
 def _stop(call: Invocation, client: "Client", grace: float) -> bool:
-    from runwright.eventstore.home import Home
-    from runwright.eventstore.lock import given_back, holder
-
-    place = Home(call.home)
-    process = holder(place)
-    client.host_stop(grace=grace)
-    # The connection ends a moment before the store is free for whoever comes next.
-    if client.gone(grace + _MARGIN) and given_back(place, process, wait=_MARGIN):
+    if stop_host(call.home, client, grace, _MARGIN):
         return True
     raise Refused(
         Failure(
