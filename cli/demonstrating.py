@@ -157,9 +157,10 @@ class Demonstration:
             return False
         launched = list(store.events(run_id, types=["worker.launched"]))[-1].event
         process: ProcessIdentity = launched.process  # type: ignore[attr-defined]  # the class of that event
+        at = store.head().position  # before it: the host may record the end of the worker at once
         if not _kill(process):
             return False
-        self.killed_at = store.head().position
+        self.killed_at = at
         return True
 
     def _tell(self, store: "Reader", run_id: str) -> None:
