@@ -80,7 +80,7 @@ class EffectAmbiguous(Event):
 @recorded("effect.cancelled")
 @frozen(kw_only=True)
 class EffectCancelled(Event):
-    """An effect that was never applied went with its run."""
+    """An effect that was not applied went with its visit or its run."""
 
     effect: str
     cause: str
