@@ -306,15 +306,19 @@ class AsyncEngine(AsyncConversing):
     async def drive(self, run_id: str) -> None:
         """Drive a run whenever it may go on, without giving it any command.
 
+        One that has ended never goes on: it is left as it is, whatever has become of its workflow since. A run may end
+        at any moment, so whoever drives one need not look first; `wait` answers how it stands.
+
         Raises:
             NotFound: There is no such run.
-            ConflictError: It has ended.
             PreflightError: Its workflow cannot be loaded.
             RecoveryRequiredError: Its workflow or an executor is missing here, or its sources have changed.
         """
         self._check_open()
         if not self._driving.taken(run_id):
-            run = self._programs.live(run_id)
+            run = self._programs.run(run_id)
+            if run.finished_at is not None:
+                return
             program = await self._programs.of(run)
             await self._programs.check(run, program)
             self._driving.take(run_id, program)

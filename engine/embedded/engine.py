@@ -187,7 +187,7 @@ class Engine:
         return self._call(self._engine.run(workflow, input, timeout=timeout, surroundings=surroundings))
 
     def drive(self, run_id: str) -> None:
-        """Drive a run whenever it may go on, without giving it any command."""
+        """Drive a run whenever it may go on, without giving it any command; one that has ended is left as it is."""
         self._call(self._engine.drive(run_id))
 
     def wait(self, run_id: str, *, until: Until = "finished", timeout: float | None = None) -> Outcome:

@@ -8,13 +8,11 @@ from typing import NoReturn, TypeVar
 from attrs import evolve
 
 from runwright.engine.commands.host import ParkIdleRun
-from runwright.engine.decisions.terminal import has_ended
 from runwright.engine.embedded.code import Code, ProgramFacts, Wanted
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.launcher import Launcher
 from runwright.engine.errors import (
     AgentMissing,
-    ConflictError,
     NotFound,
     RecoveryRequiredError,
     SourceChanged,
@@ -61,18 +59,6 @@ class Programs:
         """
         with moment_of(self._holder.log) as moment:
             return moment.run(run_id)
-
-    def live(self, run_id: str) -> RunRow:
-        """The row of a run that has not ended.
-
-        Raises:
-            NotFound: There is no such run.
-            ConflictError: It has ended: whatever has become of its files since, nothing of it goes on.
-        """
-        run = self.run(run_id)
-        if run.finished_at is not None:
-            raise ConflictError(has_ended(run))
-        return run
 
     def effect(self, effect_id: str) -> tuple[EffectRow, RunRow]:
         """An effect and its run.

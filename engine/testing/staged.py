@@ -164,8 +164,7 @@ class Staged(Staging[Played]):
             answered = await engine.answer(carried.request, carried.value, key=f"answer {carried.request}")
         except InputInvalid as unfit:
             await self.faults.wrong(carried.path, f"the answer: {unfit.path}: {unfit.problem}", _CHECKPOINT)
-        if not (await engine.status(answered.run_id)).ended:  # it may have gone all its way in an earlier life
-            await engine.drive(answered.run_id)
+        await engine.drive(answered.run_id)
         return answered.run_id
 
     async def _let_pass(self, request: Request) -> None:

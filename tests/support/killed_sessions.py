@@ -90,8 +90,7 @@ async def _story(home: Path, cwd: Path, *, breaks: bool) -> None:
     async with AsyncEngine.open(home) as engine:
         pi = await EngineSession(engine, branch=branch).attach()
         run_id = await engine.start("sessions.py", {"text": "private"}, key=KEY, session="s1")
-        if not (await engine.status(run_id)).ended:
-            await engine.drive(run_id)
+        await engine.drive(run_id)
         if breaks:
             (cwd / "sessions.py").write_text((cwd / "sessions.py").read_text() + "# changed\n")
         await pi.settle()
