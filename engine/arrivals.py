@@ -15,12 +15,15 @@ class Arrivals:
     Attributes:
         awaited: How much of what was handed to other threads has not arrived yet; counted on the loop. A loop on a
             virtual clock lets no time pass while there is any.
+        prompt: Whether what may wait for the next commit goes out by itself when something takes long. Not on a
+            virtual clock: there a run's commits follow from the run alone, and not from how quick its threads are.
     """
 
     def __init__(self) -> None:
         self._arrived: deque[Callable[[], None]] = deque()
         self._woken = False
         self.awaited = 0
+        self.prompt = True
 
     def add(self, loop: asyncio.AbstractEventLoop, do: Callable[[], None]) -> None:
         """Have something done on the loop soon; from any thread. A loop that is closed does nothing any more."""

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from weakref import WeakSet
 
+from runwright.engine.arrivals import arrivals_of
+
 #: How long the line may stand still before those at work count as slow and others take over (seconds).
 PATIENCE = 0.005
 #: Idle threads that are kept.
@@ -61,7 +63,7 @@ class Crew:
         """
         with self._lock:
             self._line.append(job)
-            called = None if self._at_work else self._next()
+            called = None if self._at_work and arrivals_of(loop).prompt else self._next()
         if called is not None:
             called.call.put(None)
         elif loop not in self._looking:

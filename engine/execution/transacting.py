@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
+from runwright.engine.arrivals import arrivals_of
 from runwright.engine.clock import Clock
 from runwright.engine.commands.worker import (
     Authority,
@@ -146,6 +147,8 @@ class TransactingPort:
     def _plan(self) -> None:
         if self._closed or self._flush is not None or self._flushing is not None:
             return
+        if not arrivals_of(self._loop).prompt:
+            return  # they go with the end of their attempt
         if (delay := self._updates.delay) is not None:
             self._flush = self._loop.call_later(delay, self._write)
 

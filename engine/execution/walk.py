@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from runwright.engine.agents.agent import Agent
+from runwright.engine.arrivals import arrivals_of
 from runwright.engine.authoring.declaration import Declaration
 from runwright.engine.clock import Clock
 from runwright.engine.commands.worker import FinishNode, Ready, WorkerTransition
@@ -128,8 +129,9 @@ class Walk:
     async def aside(self, work: Coroutine[Any, Any, T]) -> T:
         """Work something out before the next commit; what is owed waits for it only a moment."""
         task = own_task(work)
+        prompt = arrivals_of(asyncio.get_running_loop()).prompt
         try:
-            await asyncio.wait({task}, timeout=PATIENCE)
+            await asyncio.wait({task}, timeout=PATIENCE if prompt else None)
             if not task.done():
                 await self.commit()
             return await task

@@ -1,7 +1,7 @@
 """`run` and `crash_at`: a user's own workflow with the real transitions, in memory, on a virtual clock."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -12,7 +12,7 @@ from runwright.engine.graph.definition import Definition
 from runwright.engine.testing.crashing import Boundary
 from runwright.engine.testing.errors import CrashChanged, EffectRepeated, TestingError
 from runwright.engine.testing.scripts import Answers, EffectAnswers, check_used
-from runwright.engine.testing.staged import Staged
+from runwright.engine.testing.staged import Played, Staged
 from runwright.engine.testing.staging import Given
 from runwright.engine.testing.virtual_time import VirtualClock
 from runwright.eventstore.values import JsonObject
@@ -208,12 +208,24 @@ def _given(
     )
 
 
-def _compare(boundary: str, expected: Outcome, outcome: Outcome) -> None:
-    parts = (("status", "status"), ("error", "error"), ("path", "path"), ("output", "output"))
-    for attribute, what in parts:
-        undisturbed, crashed = getattr(expected, attribute), getattr(outcome, attribute)
-        if undisturbed != crashed:
+def _compare(boundary: str, expected: Played, outcome: Played) -> None:
+    for what in ("status", "error", "path", "output"):
+        undisturbed, crashed = getattr(expected, what), getattr(outcome, what)
+        if undisturbed != crashed and undisturbed != _as_named(crashed, outcome.runs, expected.runs):
             raise CrashChanged(boundary, what, undisturbed, crashed)
+
+
+def _as_named(value: Any, runs: Sequence[str], names: Sequence[str]) -> Any:
+    """A value in which runs have other IDs: that of a run which carries another on follows from when it was asked."""
+    if isinstance(value, str):
+        for run, name in zip(runs, names, strict=False):
+            value = value.replace(run, name)
+        return value
+    if isinstance(value, list):
+        return [_as_named(each, runs, names) for each in value]
+    if isinstance(value, dict):
+        return {_as_named(key, runs, names): _as_named(each, runs, names) for key, each in value.items()}
+    return value
 
 
 def _check_world(boundary: str, staged: Staged) -> None:

@@ -44,8 +44,12 @@ class _Carried:
 class Played(Outcome):
     """How a run of a test stands; it shows why, too, because all that is private in it is the test's own."""
 
-    def __init__(self, outcome: Outcome, status: Status, history: History, why: str | None) -> None:
+    def __init__(
+        self, outcome: Outcome, status: Status, history: History, why: str | None, runs: Sequence[str]
+    ) -> None:
         super().__init__(status.run_id, outcome.status, outcome.error, lambda _: history)
+        #: The run that was started, and those that carried it on.
+        self.runs = tuple(runs)
         self._ended = status.ended
         self._why = why
 
@@ -89,7 +93,7 @@ class Staged(Staging[Played]):
         # Read now: the store is gone when the test asks.
         history = _joined([engine.reader.history(each) for each in runs])
         status = await engine.status(runs[-1])
-        return Played(step, status, history, await self._why(engine, status))
+        return Played(step, status, history, await self._why(engine, status), runs)
 
     async def _step(self, engine: AsyncEngine, run_id: str) -> Outcome | str | None:
         """Let a run go on and do what is next about it.

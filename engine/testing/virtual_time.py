@@ -20,6 +20,10 @@ Ts = TypeVarTuple("Ts")
 #: Seconds that a loop which waits for nothing it knows of is given before that counts as standing still for ever.
 PATIENCE = 5.0
 
+#: The longest that one turn of waiting for a thread takes (seconds). What is waited for is counted in turns, so that a
+#: machine that stands still for a while uses up one of them, and none of the time that the thread is given.
+TURN = 0.02
+
 
 class VirtualClock:
     """Both hands move together, and only when somebody moves them.
@@ -61,22 +65,34 @@ class _Waiting(selectors.DefaultSelector):
         if ready or (timeout is not None and timeout <= 0):
             return ready
         if timeout is None and not self._busy():
-            ready = super().select(PATIENCE)
+            ready = self._in_turns(PATIENCE)
             if not ready and not self._busy():
                 self._still()
             return ready
-        if self._busy():
+        if self._real():
+            # Programs are bounded by how long they really take.
             started = time.monotonic()
             ready = super().select(timeout)
-            # Programs are bounded by how long they really take; a thread by how long nothing else happens.
             if not ready and timeout is not None:
                 self._clock.advance(timeout)
-            elif self._real():
+            else:
                 self._clock.advance(time.monotonic() - started)
             return ready
-        assert timeout is not None, "waited for above"
-        self._clock.advance(timeout)
-        return []
+        # A thread is bounded by how long nothing else happens.
+        ready = self._in_turns(timeout) if self._busy() else []
+        if not ready and timeout is not None:
+            self._clock.advance(timeout)
+        return ready
+
+    def _in_turns(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Wait for a thread for so many seconds of turns."""
+        if timeout is None:
+            return super().select()
+        ready: list[tuple[selectors.SelectorKey, int]] = []
+        while not ready and timeout > 0:
+            ready = super().select(min(timeout, TURN))
+            timeout -= TURN
+        return ready
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -97,6 +113,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._selector_ = _Waiting(clock, self._is_busy, self._is_real, self._stands_still)
         super().__init__(self._selector_)
         self.set_task_factory(make_task)
+        arrivals_of(self).prompt = False
         # A timer is due when the clock shows its time; the loop asks for that up to a resolution that ours lacks.
         self._clock_resolution = 1e-6
         self._own_files = len(self._selector_.get_map())

@@ -1,6 +1,7 @@
 """Does `crash_at` find what depends on a crash, and leave in peace what does not?"""
 
 import itertools
+import time
 
 import pytest
 
@@ -81,3 +82,73 @@ def test_an_effect_that_is_observed_wrongly_is_found() -> None:
     flow.entry(act)
     with pytest.raises(testing.EffectRepeated, match=r"'act' \(visit 1\) happened 2 times"):
         testing.crash_at(flow, {}, effects={act: "real"})
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_how_long_a_function_takes_changes_no_crash(slow: bool) -> None:
+    """A request that is worked out slowly by chance, here in one life alone, leaves every commit where it was.
+
+    The eighth request is that of the play which crashes before the effect's result is committed. With a commit more
+    in it, that crash came to lie before the effect, and nothing was found.
+    """
+    flow = Workflow("denied", input=JsonObject)
+    requests = itertools.count(1)
+
+    def request(ctx: Context[JsonObject]) -> int:
+        if slow and next(requests) == 8:
+            time.sleep(0.05)
+        return 1
+
+    @flow.action(request=request, observe=lambda ctx, request: Absent())
+    def act(ctx: Context[JsonObject], request: int) -> str:
+        return "done"
+
+    flow.entry(act)
+    with pytest.raises(testing.EffectRepeated, match="before commit 4"):
+        testing.crash_at(flow, {}, effects={act: "real"})
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.1])
+def test_when_progress_is_reported_changes_no_crash(pause: float) -> None:
+    """Progress goes with the end of its attempt, however long the function works on after it."""
+    flow = Workflow("reporting", input=JsonObject)
+
+    @flow.compute
+    def work(ctx: Context[JsonObject]) -> str:
+        ctx.update(completed=1, total=2)
+        time.sleep(pause)
+        return "done"
+
+    flow.entry(work)
+    assert len(testing.crash_at(flow, {})) == len(testing.crash_at(_silent(), {}))
+
+
+def test_the_run_that_carries_another_on_may_be_named_otherwise() -> None:
+    """Its ID follows from the request that was answered, and a crash before that has another one asked."""
+    flow = Workflow("continued", input=JsonObject)
+
+    @flow.checkpoint(summary="Look at it", returns=int)
+    def look(ctx: Context[JsonObject]) -> int:
+        return 1
+
+    @flow.compute
+    def name(ctx: Context[JsonObject]) -> dict[str, list[str]]:
+        return {ctx.run_id: [f"run {ctx.run_id}"]}
+
+    flow.entry(look)
+    flow.then(look, name)
+    outcomes = testing.crash_at(flow, {}, decisions={look: [2]})
+    assert len({each.run_id for each in outcomes}) > 1
+    assert all(each.output == {each.run_id: [f"run {each.run_id}"]} for each in outcomes)
+
+
+def _silent() -> Workflow[JsonObject]:
+    """As above, without a word."""
+    flow = Workflow("silent", input=JsonObject)
+
+    @flow.compute
+    def work(ctx: Context[JsonObject]) -> str:
+        return "done"
+
+    flow.entry(work)
+    return flow
