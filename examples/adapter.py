@@ -121,7 +121,10 @@ class Adapter:
         self.agent.busy = bool(message["starts_turn"])
         await self.report(message["message"])
         if message["starts_turn"]:
-            await self.turn(message, text)
+            try:
+                await self.turn(message, text)
+            finally:
+                self.agent.busy = False  # also where the host was lost for longer than a call waits for it
         if message["kind"] == "terminal":
             self.ended.set()
 

@@ -27,6 +27,28 @@ class DetachSession:
 
 
 @frozen(kw_only=True)
+class MissSession:
+    """Nobody is connected who speaks for that epoch, and a turn of a run is open in it. Value: `SessionView`.
+
+    Only the host says so. Its coordinator counts as gone until it is heard of again.
+    """
+
+    session: str
+    epoch: str
+
+
+@frozen(kw_only=True)
+class ReturnSession:
+    """A coordinator that was missed is heard of again, and nobody has attached meanwhile. Value: `SessionView`.
+
+    Only the host says so, and only of one that it missed itself: who has left by its own word attaches anew.
+    """
+
+    session: str
+    epoch: str
+
+
+@frozen(kw_only=True)
 class ReportSession:
     """Evidence: what the active branch holds, and whether the agent rests. Value: `SessionReport`.
 
@@ -101,7 +123,9 @@ class ReportTurn:
     ended: TurnEnd | None = None
 
 
-SessionCommand: TypeAlias = AttachSession | DetachSession | ReportSession | DeliverMessage | ReportTurn
+SessionCommand: TypeAlias = (
+    AttachSession | DetachSession | MissSession | ReturnSession | ReportSession | DeliverMessage | ReportTurn
+)
 
 
 @frozen(kw_only=True)

@@ -278,7 +278,7 @@ class SessionViewed:
 
     Attributes:
         session: The session.
-        epoch: That of its coordinator; ``null`` where none is attached.
+        epoch: That of its coordinator, also of one that is missed; ``null`` where none is attached.
         run_id: The run that holds it.
         turn: Its open turn.
         current: The current message of its coordinator.

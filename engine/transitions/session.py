@@ -8,8 +8,10 @@ from runwright.engine.commands.session import (
     DeliverMessage,
     Delivery,
     DetachSession,
+    MissSession,
     ReportSession,
     ReportTurn,
+    ReturnSession,
     SessionCommand,
     SessionReport,
     SessionView,
@@ -79,6 +81,8 @@ class SessionUnit:
                 row = at.row
                 if isinstance(command, DetachSession) and _has_left(row, command):
                     return Adopted(at.view(), tx.version(f"session/{command.session}"))
+                if isinstance(command, ReturnSession) and row is not None and _is_missed(row, command):
+                    return self._return(tx, at, row)
                 fenced = check_epoch(row, command.session, command.epoch)
                 if row is None or fenced is not None:
                     return fenced or Conflict("not_found", {"what": "session", "id": command.session})
@@ -86,6 +90,10 @@ class SessionUnit:
                 match command:
                     case DetachSession():
                         return self._detach(tx, at, command)
+                    case MissSession():
+                        return self._miss(tx, at, command)
+                    case ReturnSession():
+                        return Adopted(at.view(), tx.version(f"session/{command.session}"))
                     case ReportSession():
                         return self._report(loader, at, row, command)
                     case DeliverMessage():
@@ -108,6 +116,21 @@ class SessionUnit:
     def _detach(self, tx: Tx, at: Conversation, command: DetachSession) -> Told:
         version = self._append(tx, f"session/{command.session}", [SessionDetached(epoch=command.epoch)])
         self._presence.gone(command.session)
+        return Applied(at.view(), version)
+
+    def _miss(self, tx: Tx, at: Conversation, command: MissSession) -> Told:
+        """Take a coordinator for gone, where a run is shown at work on its word; what it knows is kept for it."""
+        turn, stream = at.open_turn(), f"session/{command.session}"
+        if turn is None or turn.run_id is None or turn.epoch != command.epoch:
+            return Adopted(at.view(), tx.version(stream))
+        version = self._append(tx, stream, [SessionDetached(epoch=command.epoch)])
+        return Applied(at.view(), version)
+
+    def _return(self, tx: Tx, at: Conversation, row: SessionRow) -> Told:
+        """Take the same coordinator back, in its own epoch: nothing that was open in it has ended."""
+        back = SessionAttached(epoch=str(row.epoch), agent=str(row.agent))
+        version = self._append(tx, f"session/{row.session}", [back])
+        self._presence.heard(row.session, back.epoch)
         return Applied(at.view(), version)
 
     def _deliver(self, tx: Tx, at: Conversation, command: DeliverMessage) -> Told:
@@ -224,6 +247,11 @@ class SessionUnit:
 def _has_left(row: SessionRow | None, command: DetachSession) -> bool:
     """Whether a coordinator says once more that it leaves: nobody has attached since it did."""
     return row is not None and not row.attached and row.epoch == command.epoch
+
+
+def _is_missed(row: SessionRow, command: ReturnSession) -> bool:
+    """Whether nobody has attached since that coordinator was taken for gone."""
+    return not row.attached and row.epoch == command.epoch
 
 
 def view_unit(

@@ -8,7 +8,7 @@ from runwright.eventstore.events.event import Event, recorded
 @recorded("session.attached")
 @frozen(kw_only=True)
 class SessionAttached(Event):
-    """A coordinator attached; its epoch fences the one before."""
+    """A coordinator attached, and its epoch fences the one before; or one that was missed came back in its own."""
 
     epoch: str
     agent: str
@@ -17,7 +17,7 @@ class SessionAttached(Event):
 @recorded("session.detached")
 @frozen(kw_only=True)
 class SessionDetached(Event):
-    """The coordinator of that epoch left."""
+    """The coordinator of that epoch left, or its host misses it while a turn of a run is open."""
 
     epoch: str
 

@@ -49,8 +49,8 @@ class Sessions(Projection[SessionRow]):
 
     @follows(SessionAttached)
     def attached(self, row: SessionRow | None, event: SessionAttached, recorded: RecordedEvent) -> SessionRow:
-        """A coordinator of a new epoch fences the one before."""
-        if row is not None and row.epoch == event.epoch:
+        """A coordinator of a new epoch fences the one before; one that was missed comes back in its own."""
+        if row is not None and row.attached and row.epoch == event.epoch:
             self.refuse(recorded, "each attach has an epoch of its own")
         return SessionRow(
             session=recorded.stream.removeprefix("session/"),

@@ -57,7 +57,8 @@ IN_TALKS = """
 request.opened assistant; message.queued notification initial; message.queued decision initial;
 message.cancelled answered; a model submits: Applied; a model submits: Conflict protocol_rejected;
 request.accepted agent; request.accepted policy; request.rejected;
-session.attached; session.detached; session.person_spoke; run.eligible boundary; run.eligible deadline;
+session.attached; session.detached; session.person_spoke; a coordinator is missed: Applied;
+a coordinator is missed: Adopted; run.eligible boundary; run.eligible deadline;
 request.opened agent of a session; request.closed timed_out; message.queued step initial; message.queued step reminder;
 message.queued step resumed; message.queued follow_up initial; message.queued launch_failure initial;
 message.queued terminal initial; message.delivered true; message.delivered false; message.sent;

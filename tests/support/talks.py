@@ -15,9 +15,11 @@ from runwright.engine.commands.session import (
     CurrentMessage,
     DeliverMessage,
     DetachSession,
+    MissSession,
     QueueFollowUp,
     ReportSession,
     ReportTurn,
+    ReturnSession,
     SessionView,
     TurnEnd,
 )
@@ -117,6 +119,18 @@ class Talks(Lives):
             return
         self.tell(DetachSession(session=name, epoch=agent.epoch))
         agent.epoch = ""
+
+    @rule(name=names, rare=sometimes)
+    def lose_touch(self, name: str, rare: int) -> None:
+        """A coordinator is without a connection for a while, and comes back: it is missed at most in a run's turn."""
+        agent = self.agents[name]
+        if rare or not agent.epoch:
+            return
+        missed = self.tell(MissSession(session=name, epoch=agent.epoch))
+        self.reached[f"a coordinator is missed: {answered(missed)}"] += 1
+        assert not isinstance(self.tell(MissSession(session=name, epoch=agent.epoch)), Applied)
+        back = self.tell(ReturnSession(session=name, epoch=agent.epoch))
+        assert type(back) is type(missed)
 
     @rule(name=names, choice=choices, times=st.integers(1, 12))
     def talk(self, name: str, choice: int, times: int) -> None:

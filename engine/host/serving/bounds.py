@@ -30,6 +30,11 @@ RUNS_PAUSE: Final = 0.5
 SESSION_PAUSE: Final = 0.01
 #: Seconds after which a message that waits for evidence is shown again: a little more than its absence proves nothing.
 EVIDENCE_PAUSE: Final = 61.0
+#: Seconds after which a coordinator without a connection is missed: a host that is started anew takes a moment, and so
+#: does an adapter until it has attached to that.
+ABSENCE: Final = 30.0
+#: Sessions whose coordinators are watched.
+MOST_WATCHED: Final = 10_000
 #: Runs whose sessions are remembered.
 MOST_RUNS_KNOWN: Final = 4096
 #: Seconds between two looks at an output log that somebody follows.

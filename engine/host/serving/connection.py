@@ -7,6 +7,7 @@ from typing import Any
 
 from runwright import __version__
 from runwright.engine.host.serving.asked import Asked
+from runwright.engine.host.serving.attendance import Voice
 from runwright.engine.host.serving.bounds import HELLO, HIGH_WATER, LARGE, LAST_WORDS, MOST_CALLS, MOST_SUBSCRIPTIONS
 from runwright.engine.host.serving.dispatcher import Dispatcher
 from runwright.engine.protocol.envelopes import Call, Event, Hello, Reply, unwrap, wrap
@@ -43,6 +44,7 @@ class Connection:
         self._writer = writer
         self._dispatcher = dispatcher
         self._epoch = epoch
+        self._voice = Voice()
         self._assembler = Assembler(MAX_CALL)
         self._sending = asyncio.Lock()
         self._calls: set[asyncio.Task[None]] = set()
@@ -144,7 +146,7 @@ class Connection:
             if call.operation in OPERATIONS and OPERATIONS[call.operation].streams:
                 await self._begin(call)
             else:
-                await self._send(wrap(await self._dispatcher.reply(call)))
+                await self._send(wrap(await self._dispatcher.reply(call, self._voice)))
 
     async def _begin(self, call: Call) -> None:
         """Answer a call that events may follow, and follow."""
@@ -154,7 +156,7 @@ class Connection:
         if call.call_id in self._subscriptions:
             await self._refuse(call.call_id, MessageInvalid("$.call_id", "is that of a subscription"))
             return
-        reply = await self._dispatcher.reply(call)
+        reply = await self._dispatcher.reply(call, self._voice)
         await self._send(wrap(reply))
         if reply.error is not None:
             return
@@ -209,6 +211,7 @@ class Connection:
 
     async def _end(self) -> None:
         """End what only this client waits for; commands it gave go on, and their receipts wait for it."""
+        self._dispatcher.attendance.left(self._voice)
         for task in list(self._subscriptions.values()):
             end_task(task)
         self._writer.close()

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from runwright.engine.host.serving import workflows
 from runwright.engine.host.serving.asked import Asked
+from runwright.engine.host.serving.attendance import Attendance, Voice
 from runwright.engine.host.serving.chores import CHORES, Chores
 from runwright.engine.host.serving.commands import COMMANDS
 from runwright.engine.host.serving.commits import Commits
@@ -64,7 +65,13 @@ class Dispatcher:
         self._looks = Looks(log)
         commits = Commits(log)
         hearing = Hearing(log, self._lanes, commits)
-        self._sessions = Sessions(engine=surface.engine, log=log, lanes=self._lanes, hearing=hearing)
+        #: Who is there of those that speak for sessions.
+        self.attendance = Attendance(
+            engine=surface.engine, log=log, lanes=self._lanes, actor=f"host:{surface.holder.epoch}"
+        )
+        self._sessions = Sessions(
+            engine=surface.engine, log=log, lanes=self._lanes, hearing=hearing, attendance=self.attendance
+        )
         #: What subscriptions are made of.
         self.following = Following(
             reader=self._reader, lanes=self._lanes, looks=self._looks, commits=commits, sessions=self._sessions
@@ -83,10 +90,14 @@ class Dispatcher:
             "host.stop": self._host_stop,
         }
 
-    async def reply(self, call: Call) -> Reply:
-        """Carry a call out. Whatever goes wrong is an answer, too."""
+    async def reply(self, call: Call, voice: Voice) -> Reply:
+        """Carry out a call that came on a connection. Whatever goes wrong is an answer, too."""
         try:
-            return await self._carried_out(await self._checked(call))
+            asked = await self._checked(call)
+            await self.attendance.hear(asked, voice)
+            reply = await self._carried_out(asked)
+            self.attendance.heard(asked, voice, reply)
+            return reply
         except Exception as error:  # noqa: BLE001 - no call may end more than itself
             if not is_ours(error):
                 _log.error("%s met a fault: %s at %s", call.operation, type(error).__name__, place_of(error))
@@ -94,6 +105,7 @@ class Dispatcher:
 
     def close(self) -> None:
         """Take no more questions."""
+        self.attendance.close()
         self._lanes.close()
 
     async def _checked(self, call: Call) -> Asked:

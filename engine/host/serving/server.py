@@ -55,6 +55,11 @@ class Server:
         holder = surface.holder
         path = socket_path(holder.home.path, holder.log.log_id)
         server = cls(surface, path, peer=peer)
+        try:
+            await server._dispatcher.attendance.begin()
+        except BaseException:
+            await server.close()
+            raise
         server._listen()
         return server
 

@@ -23,6 +23,7 @@ from runwright.engine.commands.session import (
 from runwright.engine.embedded.async_engine import AsyncEngine
 from runwright.engine.errors import ConflictError
 from runwright.engine.host.serving.asked import Asked
+from runwright.engine.host.serving.attendance import Attendance
 from runwright.engine.host.serving.bounds import EVIDENCE_PAUSE, SESSION_PAUSE
 from runwright.engine.host.serving.hearing import Hearing
 from runwright.engine.host.serving.lanes import Lanes
@@ -63,12 +64,14 @@ class Sessions:
         log: The log.
         lanes: The threads.
         hearing: Tells that a session has changed.
+        attendance: Tells who is missed.
     """
 
     engine: AsyncEngine
     log: LogReader
     lanes: Lanes
     hearing: Hearing
+    attendance: Attendance
 
     # --- what is told ---------------------------------------------------------------------------------------------
 
@@ -218,7 +221,8 @@ class Sessions:
             **document(
                 messages.SessionViewed(
                     session=view.session,
-                    epoch=view.epoch,
+                    # One that is missed may come back, and a tool of its agent looks here under which epoch.
+                    epoch=view.epoch or self.attendance.missed(view.session),
                     run_id=view.run,
                     turn=_turn(view.turn),
                     current=None,

@@ -4,11 +4,13 @@ from itertools import permutations
 
 import pytest
 
+from runwright.engine.commands.session import MissSession, ReturnSession
 from runwright.engine.commands.worker import Ready
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.runs import RUNS
-from support.asking_sessions import FLOW, queued
+from runwright.projections.control.turns import TURNS
+from support.asking_sessions import FLOW, asked, queued
 from support.scripted_session import ScriptedSession
 from support.stage import Stage, queue_command
 
@@ -69,6 +71,29 @@ def test_a_fenced_coordinator_reports_nothing(scene: Stage) -> None:
     assert isinstance(gone, Conflict)
     assert gone.evidence["reason"] == "missing"
     assert not scene.row(QUEUE, "run-1").eligible
+
+
+def test_a_missed_coordinator_is_gone_until_it_returns(scene: Stage) -> None:
+    """Only a turn of a run has it missed, in its own epoch alone; it comes back to what it left, if nobody has come."""
+    pi = asked(scene)
+    assert isinstance(pi.tell(MissSession(session="s1", epoch=pi.epoch)), Adopted)
+    handed = pi.receive()
+    pi.begin(handed.message)
+    before = scene.log.head()
+    assert isinstance(pi.tell(MissSession(session="s1", epoch="another")), Conflict)
+    assert isinstance(pi.tell(ReturnSession(session="s1", epoch=pi.epoch)), Adopted), "it is there"
+    assert scene.log.head() == before
+    assert isinstance(pi.tell(MissSession(session="s1", epoch=pi.epoch)), Applied)
+    assert [each.type for each in scene.log.read("session/s1")] == ["session.attached", "session.detached"]
+    assert isinstance(pi.report(handed.message), Conflict)
+    assert [each.state for each in scene.rows(TURNS)] == ["open"]
+    assert isinstance(pi.tell(ReturnSession(session="s1", epoch=pi.epoch)), Applied)
+    assert isinstance(pi.report(handed.message, idle=False), Adopted), "it knew this before, and lost no word"
+    pi.tell(MissSession(session="s1", epoch=pi.epoch))
+    new = ScriptedSession(scene, "s1", branch=pi.branch)
+    assert isinstance(pi.tell(ReturnSession(session="s1", epoch=pi.epoch)), Conflict)
+    assert isinstance(new.end(handed.message, turn=pi.turns[-1]), Applied)
+    assert scene.types().count("message.delivered") == 1
 
 
 def test_boundaries_belong_to_their_own_session(scene: Stage) -> None:

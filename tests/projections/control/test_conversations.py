@@ -140,6 +140,9 @@ def test_deliveries_count_and_wake_a_session() -> None:
     refused(attached, SessionDetached(epoch="e1"), OPENED, queued(), delivered())
     refused(attached, SessionAttached(epoch="e2", agent="pi"), OPENED, queued(), delivered())
     refused(attached, attached)
+    back = fold(attached, SessionDetached(epoch="e1"), attached, OPENED, queued(), delivered()).get(SESSIONS, "s")
+    assert back is not None
+    assert (back.epoch, back.attached) == ("e1", True)
 
 
 def test_one_open_turn_per_message_and_session() -> None:
