@@ -3,8 +3,10 @@
 import re
 import shlex
 import shutil
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import rich_click as click
 
 from runwright.cli.asking import Asking
 from runwright.cli.failures import Refused
@@ -18,6 +20,12 @@ _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_-]{0,63})=(.*)", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 #: The name of the executor for nodes that name none.
 DEFAULT = "default"
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def agent_option(help_text: str = "Who answers agent nodes, as for `run`.") -> Callable[[F], F]:
+    """Add ``--agent``, which is kept with the flags: also what is printed at the end may have to name it."""
+    return click.option("--agent", "agents", multiple=True, metavar="[NAME=]SPEC", help=help_text)
 
 
 def collect_specs(flags: Sequence[str], settings: Settings, needed: Collection[str] = ()) -> dict[str, str]:
@@ -55,6 +63,23 @@ def named_specs(flags: Sequence[str], settings: Settings) -> dict[str, str]:
     """The specification of every executor that ``--agent`` was given, by name."""
     known = settings.agents()
     return {name: _look_up(spec, known) for name, spec in map(_split, flags)}
+
+
+def typed_specs(flags: Sequence[str], settings: Settings, *, private: bool) -> dict[str, str]:
+    """What `--agent` is given for executors in a line to type, by name; empty for those that the settings have.
+
+    Args:
+        flags: What ``--agent`` was given; it is repeated.
+        settings: The settings that hold where the line is typed.
+        private: Whether only the person reads it who typed the flags: a command may hold what is for nobody else.
+    """
+    known = settings.agents()
+    found = dict.fromkeys(settled_agents(settings), "")
+    for name, spec in map(_split, flags):
+        found.pop(name, None)
+        if private or spec == "console" or spec in known:
+            found[name] = f"{name}={spec}"
+    return found
 
 
 def named_agents(flags: Sequence[str]) -> tuple[str, ...]:

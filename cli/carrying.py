@@ -69,7 +69,6 @@ def show_hosted(
     timeout: float | None,
     after: int | None = None,
     printed: Mapping[str, int] = MappingProxyType({}),
-    agents: Sequence[str] = (),
 ) -> Driven:
     """Show runs that the host drives.
 
@@ -81,7 +80,6 @@ def show_hosted(
         timeout: Seconds to show them; the runs themselves go on.
         after: The position up to which nothing is news; by default everything is, from their first events on.
         printed: The bytes of what a run's code has printed that are no news.
-        agents: Executors as they were named: they are handed over again with what is answered here.
     """
     with reading(call) as store:
         if after is None:
@@ -91,7 +89,7 @@ def show_hosted(
             screen(call, store, run_ids, after) as feeder,
             asking_terminal(call) as terminal,
         ):
-            carried = _Carried(call, client, store, feeder, interrupts, terminal, printed, agents)
+            carried = _Carried(call, client, store, feeder, interrupts, terminal, printed)
             found = follow(store, run_ids, news, feeder, rests=carried.rests, timeout=timeout, look=carried.look)
             carried.look(found)
         return Driven(statuses=found, left=interrupts.count > 1)
@@ -121,7 +119,6 @@ class _Carried:
         interrupts: Interrupts,
         terminal: "Terminal | None",
         printed: Mapping[str, int],
-        agents: Sequence[str],
     ) -> None:
         self._call = call
         self._client = client
@@ -134,7 +131,6 @@ class _Carried:
         self._parks: dict[tuple[str, datetime], bool] = {}
         self._interrupts = interrupts
         self._terminal = terminal
-        self._agents = agents
 
     def rests(self, status: "Status") -> bool:
         """Whether a run is followed no further: it needs somebody, and nobody can be asked here."""
@@ -165,7 +161,7 @@ class _Carried:
             return
         for request in answerable(self._store, status):
             # A host that came in the place of another one has nothing of what was handed over to that.
-            handed = Handed.of(self._call, self._bound(status), self._agents)
+            handed = Handed.of(self._call, self._bound(status))
             with held(self._feeder):
                 try:
                     interview = Interview(self._terminal, self._store, HostedChanges(self._client, handed))
@@ -192,7 +188,7 @@ class _Carried:
         if park in self._parks or tries == STARTS or self._interrupts.count:
             return
         bound = self._bound(status)
-        handed = Handed.of(self._call, bound, self._agents)
+        handed = Handed.of(self._call, bound)
         here = handed.agents.keys() >= bound.agents and handed.pass_env.keys() >= bound.variables
         self._parks[park] = here and bool(bound.agents | bound.variables) and self._resume(status.run_id, handed)
 
@@ -231,7 +227,7 @@ class _Carried:
         self._call.aside("The host is gone; a new one goes on.")
         for each in found:
             if self._lost(each) and each.started_at is None:  # it keeps its place whatever it lacks, and never parks
-                self._resume(each.run_id, Handed.of(self._call, self._bound(each), self._agents))
+                self._resume(each.run_id, Handed.of(self._call, self._bound(each)))
 
     def _show_printed(self, run_id: str, feeder: Feeder) -> None:
         tail = self._printed.get(run_id)

@@ -15,6 +15,7 @@ from runwright.cli.hosting import held_elsewhere
 from runwright.cli.inline_questions import InlineQuestions
 from runwright.cli.interview import asking_terminal
 from runwright.cli.invocation import Invocation, user_folder
+from runwright.cli.opening import reading
 from runwright.cli.rendering.progress import Progress
 from runwright.cli.showing import Feeder, fed, screen
 
@@ -81,7 +82,6 @@ async def _drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, 
     from runwright.engine.embedded.async_engine import AsyncEngine
     from runwright.engine.embedded.driving import CAPACITY
     from runwright.engine.execution.calling import outlived
-    from runwright.engine.reading.reader import Reader
 
     capacity = call.settings.given("capacity")
     engine = await AsyncEngine.open(
@@ -110,7 +110,7 @@ async def _drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, 
     finally:
         await engine.close(grace=_GRACE_LEAVING if left.is_set() else _GRACE)
     # Asked of the closed store: what to type next depends on nobody driving the runs any more.
-    with Reader.open(call.home) as store:
+    with reading(call) as store:
         from runwright.cli.chains import last_of_chain
 
         return Driven(

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from attrs import field, frozen
@@ -53,12 +53,12 @@ class Handed:
     pass_env: Mapping[str, str] = field(factory=dict, repr=False)
 
     @classmethod
-    def of(cls, call: Invocation, bound: Bound, flags: Sequence[str] = ()) -> "Handed":
+    def of(cls, call: Invocation, bound: Bound) -> "Handed":
         """Look for it: in the flags, then in the settings and the environment that hold here.
 
         Raises:
             Refused: A specification is of a kind that this version does not run.
         """
-        agents = {**dict.fromkeys(bound.people, CONSOLE), **collect_specs(flags, call.settings, bound.agents)}
+        specs = collect_specs(call.flags.agents, call.settings, bound.agents)
         variables = {name: os.environ[name] for name in sorted(bound.variables) if name in os.environ}
-        return cls(agents=agents, pass_env=variables)
+        return cls(agents={**dict.fromkeys(bound.people, CONSOLE), **specs}, pass_env=variables)

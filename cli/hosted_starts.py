@@ -58,7 +58,6 @@ class HostedStart:
         task: str | None,
         base: str | None,
         fields: Sequence[str],
-        agents: Sequence[str],
         session: str | None,
     ) -> "HostedStart":
         """Check what can be checked without the workflow's code, before any host is started for it.
@@ -81,7 +80,7 @@ class HostedStart:
             task=task,
             project=call.named_project,
             interpreter=interpreter,
-            agents=hosted_agents(call, agents),
+            agents=hosted_agents(call),
             spare=settled_agents(call.settings),
             pass_env=passed_variables(call),
             session=session,
@@ -110,13 +109,13 @@ class HostedStart:
             ).value
 
 
-def hosted_agents(call: Invocation, flags: Sequence[str]) -> dict[str, str]:
+def hosted_agents(call: Invocation) -> dict[str, str]:
     """The executors that were named for a run, with their specifications.
 
     Raises:
         Refused: One is of a kind that this version does not run.
     """
-    specs = named_specs(flags, call.settings)
+    specs = named_specs(call.flags.agents, call.settings)
     for name, spec in specs.items():
         check_spec(name, spec, call.settings.agents())
     return specs

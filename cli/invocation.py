@@ -1,6 +1,7 @@
 """One invocation of a command: where it runs, what its flags and settings say, and where its words go."""
 
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @define
 class Flags:
-    """What was given to the flags that every command takes, before or behind its name."""
+    """What was given to flags that several commands take, before or behind their names."""
 
     as_json: bool = False
     as_lines: bool = False
@@ -30,6 +31,7 @@ class Flags:
     quiet: bool = False
     verbose: int = 0
     unsafe_filesystem: bool = False
+    agents: tuple[str, ...] = ()
     #: What the command is about, as far as it is known: ``RUN``, ``EFFECT``, ``WORKFLOW``, for hints.
     named: dict[str, str] = field(factory=dict[str, str])
 
@@ -97,6 +99,14 @@ class Invocation:
     def settings(self) -> Settings:
         """The settings that hold here."""
         return load_settings(self.project)
+
+    @cached_property
+    def specs(self) -> Mapping[str, str]:
+        """What ``--agent`` is given in lines to type, as `typed_specs`: for those at a terminal, or who type them."""
+        from runwright.cli.agent_specs import typed_specs
+
+        private = self.out.at_terminal and not self.out.for_machines
+        return typed_specs(self.flags.agents, self.settings, private=private)
 
     @cached_property
     def home(self) -> Path:

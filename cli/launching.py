@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rich_click as click
 from attrs import frozen
 
-from runwright.cli.agent_specs import build_agents, collect_specs, named_agents
+from runwright.cli.agent_specs import agent_option, build_agents, collect_specs, named_agents
 from runwright.cli.failures import Refused, sentence
 from runwright.cli.inputs import read_base, read_fields
 from runwright.cli.invocation import Invocation, user_folder
@@ -59,13 +59,7 @@ def launch_options(function: F) -> F:
             help="The input: JSON, a file, or stdin.",
         ),
         click.option("-s", "--set", "fields", multiple=True, metavar="K=V", help="One field: key=value, or key:=JSON."),
-        click.option(
-            "--agent",
-            "agents",
-            multiple=True,
-            metavar="[NAME=]SPEC",
-            help="Who answers agent nodes: cmd:COMMAND, console, or the name of one in the settings.",
-        ),
+        agent_option("Who answers agent nodes: cmd:COMMAND, console, or the name of one in the settings."),
     ]
     for option in reversed(options):
         function = option(function)
@@ -139,7 +133,6 @@ def check_launch(
     task: str | None,
     base: str | None,
     fields: Sequence[str],
-    agents: Sequence[str],
     catalog: "Catalog | None" = None,
 ) -> Launch:
     """Load the workflow and check everything that a start checks.
@@ -159,8 +152,8 @@ def check_launch(
         driven = (catalog or Catalog(user=user_folder())).of_reference(reference, project)
     program = driven.program
     needed = needed_agents(program.definition)
-    specs = collect_specs(agents, call.settings, needed)
-    check_asked(named_agents(agents), needed)
+    specs = collect_specs(call.flags.agents, call.settings, needed)
+    check_asked(named_agents(call.flags.agents), needed)
     filled = fill_input(program.input, given, typed)
     executors = build_agents(specs, call.asking)
     value = preflight.check_input(program, filled, typed=False)

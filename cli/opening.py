@@ -16,7 +16,7 @@ def reading(call: Invocation) -> "Iterator[Reader]":
     """Open the store for questions; no lock is taken and nothing is changed."""
     from runwright.engine.reading.reader import Reader
 
-    with Reader.open(call.home) as store:
+    with Reader.open(call.home, call.specs) as store:
         yield store
 
 
@@ -27,7 +27,7 @@ def reading_if_any(call: Invocation) -> "Iterator[Reader | None]":
     from runwright.eventstore.errors import StoreMissing
 
     try:
-        store = Reader.open(call.home)
+        store = Reader.open(call.home, call.specs)
     except StoreMissing:
         yield None
         return

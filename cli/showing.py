@@ -92,6 +92,7 @@ class Feeder:
 
     def __init__(self, call: Invocation, store: "Reader", run_ids: Sequence[str]) -> None:
         self._store = store
+        self._specs = call.specs
         self._definitions: dict[str, Definition | None] = {}
         self._streams = {f"run/{each}": 0 for each in run_ids}
         #: One thread hands on what comes, another one what that has not come to yet.
@@ -153,7 +154,7 @@ class Feeder:
     def _picture(self, run_id: str) -> "RunPicture":
         from runwright.cli.rendering.pictures import RunPicture
 
-        return RunPicture(run_id, self._definition(run_id))
+        return RunPicture(run_id, self._definition(run_id), self._specs)
 
     def _definition(self, run_id: str) -> "Definition | None":
         from runwright.cli.definitions import saved_definition

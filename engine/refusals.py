@@ -6,6 +6,7 @@ from typing import Final
 
 from runwright.engine.codes import HINTS
 from runwright.eventstore.values import Json
+from runwright.projections.views.lines import agent_line, lacking_executors, spec_of
 
 #: What each refusal says; the evidence fills it in where it can.
 _SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
@@ -114,9 +115,10 @@ def _about_request(code: str, evidence: Mapping[str, Json]) -> str | None:
             return "Another answer to request {request} of run {run} is being checked.".format_map(at)
         case "revision_changed" if evidence.get("state") == "closed" and "cause" in evidence:
             return "Request {request} of run {run} is closed ({cause}).".format_map(at)
-        case "revision_changed" if "source" in evidence:
-            by = _SOURCES.get(str(evidence["source"]), "")
-            return f"Request {evidence.get('request')} of run {evidence.get('run')} was answered already {by}."
+        case "revision_changed" if "source" in evidence or evidence.get("state") == "accepted":
+            by = _SOURCES.get(str(evidence.get("source")))
+            words = f" {by}" if by else ""
+            return f"Request {evidence.get('request')} of run {evidence.get('run')} was answered already{words}."
         case _:
             return None
 
@@ -127,6 +129,11 @@ def sentence(code: str, evidence: Mapping[str, Json]) -> str:
         return _changed_sources(evidence)
     if (said := _about_request(code, evidence)) is not None:
         return said
+    if code == "already_terminal" and "last" in evidence:
+        return f"Run {evidence.get('run')} was answered already, and run {evidence['last']} carries it on."
+    if code == "revision_changed" and "effect" in evidence and "run" in evidence:
+        at = _Facts(evidence)
+        return "Effect {effect} of run {run} is not ambiguous any more: it is {state}.".format_map(at)
     if code == "parent_invalid" and "last" in evidence:
         return f"Run {evidence.get('run')} was carried on by run {evidence['last']}, which can be restarted instead."
     if code == "parent_invalid" and "mount" in evidence:
@@ -153,6 +160,12 @@ def sentence(code: str, evidence: Mapping[str, Json]) -> str:
 def next_step(code: str, evidence: Mapping[str, Json]) -> str:
     """The next step after a refusal: that of its code, but for where the evidence knows a better one."""
     match code:
+        case "already_terminal" if "last" in evidence:
+            return f"`runwright status {evidence['last']}` shows how that stands"
+        case "revision_changed" if "effect" in evidence and "run" in evidence:
+            return "`runwright effect EFFECT` shows what became of it"
+        case "revision_changed" if evidence.get("state") in ("accepted", "closed"):
+            return "`runwright show RUN` shows what became of it"
         case "parent_invalid" if "last" in evidence:
             return f"`runwright restart {evidence['last']}`"
         case "parent_invalid" if "mount" in evidence:
@@ -160,8 +173,11 @@ def next_step(code: str, evidence: Mapping[str, Json]) -> str:
         case "still_live" if "request" in evidence:
             return "let it answer, or stop what drives the run and answer then"
         case "still_live" if "accept" in evidence:
-            run = evidence.get("run")
-            return f"pause it first: `runwright pause {run}`, then `runwright resume {run} --accept-source`"
+            run = str(evidence.get("run"))
+            return f"pause it first: `runwright pause {run}`, then `{agent_line('resume', run, accept_source=True)}`"
+        case "environment_missing" if lacking := lacking_executors(str(evidence.get("detail"))):
+            line = agent_line("resume", str(evidence.get("run")), agents=map(spec_of, lacking))
+            return f"`{line}` hands it over; a program, when it opens the engine"
         case "source_changed" if evidence.get("started") is False:
             return "it has not begun and takes no other files: put them back, or cancel it and start it again"
         case "claim_lost" if "session" in evidence:

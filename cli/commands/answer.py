@@ -1,13 +1,13 @@
 """``runwright answer``: answer what a run waits for."""
 
-import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 from attrs import frozen
 
+from runwright.cli.agent_specs import agent_option
 from runwright.cli.answers import read_answer
 from runwright.cli.changes import Change, Changes
 from runwright.cli.changing import changing
@@ -36,9 +36,9 @@ _LOOK: Final = 0.02
 @intent("answer", example='runwright answer @last yes\nrunwright answer 4f7k2m \'{"word": "yes"}\'')
 @click.argument("request", metavar="REQUEST/RUN")
 @click.argument("value", required=False)
-@click.option("--agent", "agents", multiple=True, metavar="[NAME=]SPEC", help="Who answers agent nodes, as for `run`.")
+@agent_option()
 @takes_store
-def command(call: Invocation, request: str, value: str | None, agents: Sequence[str]) -> None:
+def command(call: Invocation, request: str, value: str | None) -> None:
     """Answer what a run waits for.
 
     A text, or JSON where something else is asked for. Without VALUE it shows what is asked at the terminal, and asks
@@ -46,8 +46,8 @@ def command(call: Invocation, request: str, value: str | None, agents: Sequence[
     run goes on: by itself where a host lives, else `resume` drives it. What a host does not have any more is handed
     over again: executors by --agent or from the settings, variables from here.
     """
-    given = None if value is None else _through_host(call, request, value, agents)
-    given = given or _beside_host(call, request, value, agents)
+    given = None if value is None else _through_host(call, request, value)
+    given = given or _beside_host(call, request, value)
     facts = given.facts
     if call.out.for_machines:
         call.out.document(
@@ -69,12 +69,12 @@ def command(call: Invocation, request: str, value: str | None, agents: Sequence[
         return
     if given.drives and _is_about_to(facts):
         call.out.say(f"{accepted} Run {run_id} waits for its turn behind it. This shows it, or says what it lacks:")
-        call.out.say(*next_lines([f"runwright resume {run_id}"]))
+        with reading(call) as store:
+            call.out.say(*next_lines([store.status(run_id).resume_line]))
         return
     call.out.say(f"{accepted} Run {run_id} goes on behind it.")
     if not given.drives and facts["finished_at"] is None:
-        handed = "".join(f" --agent {shlex.quote(each)}" for each in agents)
-        call.out.say(*next_lines([f"{line}{handed}" for line in facts["next"][:1]]))
+        call.out.say(*next_lines(facts["next"][:1]))
 
 
 @frozen(kw_only=True)
@@ -94,7 +94,7 @@ class _Given:
     facts: Facts
 
 
-def _through_host(call: Invocation, text: str, value: str, agents: Sequence[str]) -> _Given | None:
+def _through_host(call: Invocation, text: str, value: str) -> _Given | None:
     """Have the host find the question and take the answer; ``None`` where none lives, or more is needed than that."""
     from runwright.cli.hosted_changes import HostedChanges
 
@@ -105,18 +105,18 @@ def _through_host(call: Invocation, text: str, value: str, agents: Sequence[str]
         question = runs.question(text)
         if question is None or question["kind"] == "decision":
             return None
-        handed = Handed.of(call, Bound.of([runs.bindings(question["run_id"])]), agents)
+        handed = Handed.of(call, Bound.of([runs.bindings(question["run_id"])]))
         request_id, document = question["request_id"], read_answer(value, question["contract"] or {})
         change = HostedChanges(client, handed).answer(request_id, document)
         facts = _facts_behind(runs, change.run_id)
         return _Given(request_id=request_id, change=change, drives=True, facts=facts)
 
 
-def _beside_host(call: Invocation, text: str, value: str | None, agents: Sequence[str]) -> _Given:
+def _beside_host(call: Invocation, text: str, value: str | None) -> _Given:
     """Find the question in the store, and answer or ask it."""
     with reading(call) as store:
         asked, question = _named(call, store, text)
-        replies = _Replies(call, _handed(call, store, asked, agents))
+        replies = _Replies(call, _handed(call, store, asked))
         if question is None:
             change = _late(store, replies, asked, value)
         elif value is not None and question.kind != "decision":
@@ -180,10 +180,10 @@ class _Replies:
             return ask(changes)
 
 
-def _handed(call: Invocation, store: "Reader", request_id: str, agents: Sequence[str]) -> Handed:
+def _handed(call: Invocation, store: "Reader", request_id: str) -> Handed:
     """What the run that goes on behind the answer needs, as far as it is here."""
     (asked,) = store.query("requests", where=[f"request={request_id}"]).items
-    return Handed.of(call, Bound.of(store.query("runs", where=[f"run_id={asked['run_id']}"]).items), agents)
+    return Handed.of(call, Bound.of(store.query("runs", where=[f"run_id={asked['run_id']}"]).items))
 
 
 def _named(call: Invocation, store: "Reader", text: str) -> "tuple[str, Request | None]":

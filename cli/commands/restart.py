@@ -1,9 +1,8 @@
 """``runwright restart``: a fresh run of an ended run's workflow and input."""
 
-from collections.abc import Sequence
-
 import rich_click as click
 
+from runwright.cli.agent_specs import agent_option
 from runwright.cli.changing import changing
 from runwright.cli.command import intent, takes_store
 from runwright.cli.invocation import Invocation
@@ -13,9 +12,9 @@ from runwright.cli.opening import reading
 @intent("restart", example="runwright restart @last\nrunwright restart 7k2m3x --at publish")
 @click.argument("run")
 @click.option("--at", metavar="NODE", help="Begin at NODE, with what had finished before the run last came to it.")
-@click.option("--agent", "agents", multiple=True, metavar="[NAME=]SPEC", help="Who answers agent nodes, as for `run`.")
+@agent_option()
 @takes_store
-def command(call: Invocation, run: str, at: str | None, agents: Sequence[str]) -> None:
+def command(call: Invocation, run: str, at: str | None) -> None:
     """A fresh run of an ended run's workflow and input.
 
     From the first node, with nothing of the run that ended; or with --at from a node of it. Prints the new run's ID.
@@ -30,7 +29,7 @@ def command(call: Invocation, run: str, at: str | None, agents: Sequence[str]) -
         run_id = str(ended["run_id"])
         if at is not None:
             at = _beginning(call, run_id, at)
-        handed = Handed.of(call, Bound.of([known.bindings(run_id)]), agents)
+        handed = Handed.of(call, Bound.of([known.bindings(run_id)]))
         with changing(call, known.client, handed) as changes:
             new_run, driven = changes.restart(run_id, at=at, agents=handed.agents).run_id, changes.drives
     workflow = str(ended["workflow"])
@@ -39,7 +38,12 @@ def command(call: Invocation, run: str, at: str | None, agents: Sequence[str]) -
         call.out.document({**queued, "parent_run_id": run_id})
         return
     call.out.data(new_run)
-    call.out.say(*queued_lines(workflow, new_run, ended["session"], driven=driven))
+    if driven:
+        line = None
+    else:
+        with reading(call) as store:
+            line = store.status(new_run).resume_line
+    call.out.say(*queued_lines(workflow, new_run, ended["session"], drive=line))
 
 
 def _beginning(call: Invocation, run_id: str, at: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 from attrs import frozen
 
-from runwright.cli.agent_specs import build_agents
+from runwright.cli.agent_specs import agent_option, build_agents
 from runwright.cli.command import intent, takes_store
 from runwright.cli.hosting import host_if_any
 from runwright.cli.invocation import Invocation
@@ -43,7 +43,7 @@ class _Sources:
 @intent("resume", example="runwright resume @last\nrunwright resume 7k2m3x --accept-source")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @click.option("--accept-source", is_flag=True, help="Go on although the workflow's files have changed.")
-@click.option("--agent", "agents", multiple=True, metavar="[NAME=]SPEC", help="Who answers agent nodes, as for `run`.")
+@agent_option()
 @click.option("--timeout", metavar="T", help="Show them no longer than this; exits 5.")
 @click.option("--no-output", is_flag=True, help="Leave the output out.")
 @takes_store
@@ -51,7 +51,6 @@ def command(
     call: Invocation,
     runs: Sequence[str],
     accept_source: bool,
-    agents: Sequence[str],
     timeout: str | None,
     no_output: bool,
 ) -> int:
@@ -74,10 +73,10 @@ def command(
             sources = _Sources(accepted=True, changed=_show_changes(call, store, run_ids))
         rows = [store.query("runs", where=[f"run_id={each}"]).items[0] for each in run_ids]
         after = store.head().position
-    handed = [Handed.of(call, Bound.of([row]), agents) for row in rows]
+    handed = [Handed.of(call, Bound.of([row])) for row in rows]
     with host_if_any(call) as client:
         if client is not None:
-            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), after, agents, sources, seconds)
+            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), after, sources, seconds)
         else:
             specs = {name: spec for each in handed for name, spec in each.agents.items()}
             driven = _inline(call, run_ids, specs, sources, seconds)
@@ -89,7 +88,6 @@ def _hosted(
     client: "Client",
     runs: "Mapping[str, Handed]",
     after: int,
-    flags: Sequence[str],
     sources: _Sources,
     seconds: float | None,
 ) -> "Driven":
@@ -103,9 +101,7 @@ def _hosted(
                 accept, agents, variables = sources.accepted, handed.agents, handed.pass_env
                 client.run_resume(run_id, accept_source=accept, agents=agents, pass_env=variables)
         _say_carried_on(call, list(runs))
-        return show_hosted(
-            call, client, list(runs), interrupts, timeout=seconds, after=after, printed=printed, agents=flags
-        )
+        return show_hosted(call, client, list(runs), interrupts, timeout=seconds, after=after, printed=printed)
 
 
 def _inline(

@@ -31,7 +31,6 @@ def command(
     task: str | None,
     base: str | None,
     fields: Sequence[str],
-    agents: Sequence[str],
     timeout: str | None,
     inline: bool,
     dry_run: bool,
@@ -49,23 +48,21 @@ def command(
 
     seconds = None if timeout is None else parse_duration(timeout, "--timeout")
     if dry_run:
-        launch = check_launch(call, workflow=workflow, task=task, base=base, fields=fields, agents=agents)
+        launch = check_launch(call, workflow=workflow, task=task, base=base, fields=fields)
         _say_dry(call, launch)
         return 0
     if inline:
-        launch = check_launch(call, workflow=workflow, task=task, base=base, fields=fields, agents=agents)
+        launch = check_launch(call, workflow=workflow, task=task, base=base, fields=fields)
         driven = _inline(call, launch, workflow, session, seconds)
     else:
         from runwright.cli.hosted_starts import HostedStart
 
-        given = HostedStart.of(
-            call, workflow=workflow, task=task, base=base, fields=fields, agents=agents, session=session
-        )
-        driven = _hosted(call, given, agents, seconds)
+        given = HostedStart.of(call, workflow=workflow, task=task, base=base, fields=fields, session=session)
+        driven = _hosted(call, given, seconds)
     return report(call, driven, with_output=not no_output)
 
 
-def _hosted(call: Invocation, given: "HostedStart", agents: Sequence[str], seconds: float | None) -> "Driven":
+def _hosted(call: Invocation, given: "HostedStart", seconds: float | None) -> "Driven":
     """Have the host drive it, and show it."""
     from runwright.cli.carrying import heeded_interrupts, show_hosted
     from runwright.cli.hosting import needed_host
@@ -74,7 +71,7 @@ def _hosted(call: Invocation, given: "HostedStart", agents: Sequence[str], secon
         run_id = given.queue(call, client)
         if not call.out.for_machines and not call.out.at_terminal:  # there the graph says so itself
             _announce(call, str(client.run_status(run_id)["workflow"]), run_id)
-        return show_hosted(call, client, [run_id], interrupts, timeout=seconds, agents=agents)
+        return show_hosted(call, client, [run_id], interrupts, timeout=seconds)
 
 
 def _inline(call: Invocation, launch: Launch, workflow: str, session: str | None, seconds: float | None) -> "Driven":

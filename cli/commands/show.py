@@ -78,7 +78,7 @@ def _show_run(call: Invocation, store: "Reader", run_id: str, now: int) -> None:
 
     status = store.status(run_id)
     definition = saved_definition(store, run_id)
-    picture = RunPicture(run_id, definition).follow(store.log.read(f"run/{run_id}"))
+    picture = RunPicture(run_id, definition, store.specs).follow(store.log.read(f"run/{run_id}"))
     picture.set_around(held=is_held(store.log), turn_open=status.turn_open)
     document = picture.document()
     if call.out.for_machines:

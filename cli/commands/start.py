@@ -25,7 +25,6 @@ def command(
     task: str | None,
     base: str | None,
     fields: Sequence[str],
-    agents: Sequence[str],
     key: str | None,
     session: str | None,
 ) -> None:
@@ -38,9 +37,7 @@ def command(
 
     if key is not None and not _KEY.fullmatch(key):
         raise Refused.usage("KEY is up to 128 letters, digits and . _ : -", "Example: --key nightly-2026-01-31")
-    starting = HostedStart.of(
-        call, workflow=workflow, task=task, base=base, fields=fields, agents=agents, session=session
-    )
+    starting = HostedStart.of(call, workflow=workflow, task=task, base=base, fields=fields, session=session)
     with needed_host(call) as client:
         run_id = starting.queue(call, client, key=key)
         name = str(client.run_status(run_id)["workflow"])
@@ -52,4 +49,4 @@ def command(
         return
     from runwright.cli.rendering.endings import queued_lines
 
-    call.out.say(*queued_lines(name, run_id, session, driven=True))
+    call.out.say(*queued_lines(name, run_id, session, drive=None))

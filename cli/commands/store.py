@@ -109,17 +109,17 @@ def adopt(call: Invocation) -> None:
         call.out.say("It is this folder's own store already; nothing was done.")
     else:
         with reading(call) as store:
-            live = [each.run_id for each in store.live().items]
+            live = [each.resume_line for each in store.live().items]
         call.out.say(f"Adopted at {format_head(head)}. {_waiting(live)}")
 
 
 def _waiting(live: Sequence[str]) -> str:
-    """What an adopted store's live runs wait for, where there are any."""
+    """What an adopted store's live runs wait for, where there are any: the line that carries each on."""
     match live:
         case []:
             return "No run in it is live."
-        case [run_id]:
-            return f"Its live run waits for: runwright resume {run_id}"
+        case [line]:
+            return f"Its live run waits for: {line}"
         case _:
             return f"Its {len(live)} live runs wait for: `runwright resume RUN`; `runwright status` lists them."
 

@@ -64,13 +64,13 @@ def _wait(call: Invocation, store: "Reader", ids: Sequence[str], until: str, dea
         while True:
             found = [store.status(last_of_chain(store, run_id)) for run_id in ids]
             open_ones = [each for each in found if not (each.ended or (until == "waiting" and _rests(each)))]
-            left = None if deadline is None else deadline - time.monotonic()
-            if not open_ones or (left is not None and left <= 0):
-                return found
             for each in open_ones:
                 if not each.driven and each.run_id not in said:
                     said.add(each.run_id)
                     call.out.say(*_undriven(each))
+            left = None if deadline is None else deadline - time.monotonic()
+            if not open_ones or (left is not None and left <= 0):
+                return found
             news.next(timeout=_LOOK if left is None else min(_LOOK, left))
             while news.next(timeout=0) is not None:
                 pass

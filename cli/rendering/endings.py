@@ -37,12 +37,21 @@ def ending_lines(status: "Status", now: int, *, cause: str | None = None) -> lis
     return lines + next_lines(to_type(status, now))
 
 
-def queued_lines(workflow: str, run_id: str, session: str | None, *, driven: bool) -> list[RenderableType]:
-    """What a run that was only queued goes on by."""
+def queued_lines(workflow: str, run_id: str, session: str | None, *, drive: str | None) -> list[RenderableType]:
+    """What a run that was only queued goes on by.
+
+    Args:
+        workflow: Its workflow.
+        run_id: The run.
+        session: The session that it is for.
+        drive: The line that has it driven; ``None`` where that is done.
+    """
+    queued = f"{clean(workflow)} is queued."
     if session is not None:
-        return [Text(f"{clean(workflow)} is queued. It begins when session {session} next comes to rest.")]
-    how = f"Watch it with: runwright watch {run_id}" if driven else f"Drive it with: runwright resume {run_id}"
-    return [Text(f"{clean(workflow)} is queued. {how}")]
+        return [Text(f"{queued} It begins when session {session} next comes to rest.")]
+    if drive is None:
+        return [Text(f"{queued} Watch it with: runwright watch {run_id}")]
+    return [Text(f"{queued} Drive it with:"), *next_lines([drive])]
 
 
 def telling(cause: str) -> list[str]:

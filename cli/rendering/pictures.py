@@ -17,6 +17,7 @@ from runwright.eventstore.values import JsonObject
 from runwright.projections.control.mounts import MOUNTS, MountRow
 from runwright.projections.control.requests import REQUESTS
 from runwright.projections.control.visits import VISITS, VisitRow
+from runwright.projections.views.lines import NO_SPECS, Specs
 from runwright.projections.views.notices import Notices
 from runwright.projections.views.run_view import RunView, node_state
 
@@ -55,6 +56,7 @@ class RunPicture:
     Args:
         run_id: The run.
         definition: What it was compiled to; ``None`` where that cannot be read: then only what was visited is known.
+        specs: What `--agent` is given for executors in lines to type.
 
     Attributes:
         run_id: The run.
@@ -63,8 +65,9 @@ class RunPicture:
         held: Whether a living process holds the store.
     """
 
-    def __init__(self, run_id: str, definition: "Definition | None") -> None:
+    def __init__(self, run_id: str, definition: "Definition | None", specs: Specs = NO_SPECS) -> None:
         self.run_id = run_id
+        self._specs = specs
         self.shape = Shape.of(definition)
         self.under_way = UnderWay(short_id(run_id), never_again if definition is None else declared_delay(definition))
         self.held = True
@@ -100,7 +103,7 @@ class RunPicture:
     @cached_property
     def status(self) -> Status:
         """The run's facts, worked out from its events."""
-        return Status.of(self._view.standing(), held=self.held)
+        return Status.of(self._view.standing(), held=self.held, specs=self._specs)
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:

@@ -7,6 +7,7 @@ PreflightError
 from collections.abc import Sequence
 
 from runwright.engine.errors import PreflightError
+from runwright.projections.views.lines import agent_line, spec_of
 
 
 class EnvironmentMissing(PreflightError):
@@ -25,7 +26,7 @@ class EnvironmentMissing(PreflightError):
         self.agents = tuple(agents)
         self.variables = tuple(variables)
         lacks = [*(f"executor {name!r}" for name in agents), *(f"variable {name}" for name in variables)]
-        line = " ".join([f"runwright resume {run_id}", *(f"--agent {name}=SPEC" for name in agents)])
+        line = agent_line("resume", run_id, agents=map(spec_of, agents))
         where = ", typed where the variables are set" if variables else ""
         super().__init__(
             f"What is kept in memory only is not here any more: {', '.join(lacks)}.",

@@ -155,7 +155,7 @@ class RunStatus:
     effects: EffectCounts = of(Part(EffectCounts))
     presentation: Presentation = of(Part(Presentation))
     controls: tuple[str, ...] = of(Many(WORD, 16))
-    next: tuple[str, ...] = of(Many(Prose(1024), 4096))
+    next: tuple[str, ...] = of(Many(Prose(16 * 1024), 4096))
     revision: int = of(Whole())
     position: int = of(POSITION)
 

@@ -16,6 +16,7 @@ from runwright.projections.control.runs import RUNS, RunRow
 from runwright.projections.ended_trees import EndedTree, ended_trees
 from runwright.projections.query import Page, Query, query_table
 from runwright.projections.sql_rows import SqlRows
+from runwright.projections.views.lines import NO_SPECS, Specs
 from runwright.projections.views.status import standing
 
 
@@ -47,19 +48,21 @@ class Moment:
             raise NotFound("run", run_id)
         return row
 
-    def status(self, run_id: str, *, held: bool) -> Status:
+    def status(self, run_id: str, *, held: bool, specs: Specs = NO_SPECS) -> Status:
         """A run's status.
 
         Args:
             run_id: The run.
             held: Whether a living process holds the store.
+            specs: What is known of executors where the lines to type are read.
 
         Raises:
             NotFound: There is no such run.
         """
         self.run(run_id)
         revision = self._snapshot.version(f"run/{run_id}")
-        return Status.of(standing(self.rows, run_id, revision=revision, position=self.position), held=held)
+        facts = standing(self.rows, run_id, revision=revision, position=self.position)
+        return Status.of(facts, held=held, specs=specs)
 
     def query(self, query: Query) -> Page:
         """A page of a projection's rows, as people are shown them."""

@@ -27,6 +27,7 @@ from runwright.projections.control.runs import LIVE, RUNS
 from runwright.projections.layout import LAYOUT
 from runwright.projections.projection import Projection
 from runwright.projections.query import PAGE, Condition, Query, describe, plan
+from runwright.projections.views.lines import NO_SPECS, Specs
 
 _CONTROL_NAMES = frozenset(each.name for each in CONTROL)
 
@@ -44,19 +45,25 @@ class Reader:
 
     Args:
         log: The holder's own log, or one that was opened for reading.
+        specs: What `--agent` is given for executors in lines to type, as far as that is known where they are read.
     """
 
-    def __init__(self, log: LogReader) -> None:
+    def __init__(self, log: LogReader, specs: Specs = NO_SPECS) -> None:
         self.log = log
+        self.specs = specs
 
     @classmethod
-    def open(cls, home: Path) -> Self:
+    def open(cls, home: Path, specs: Specs = NO_SPECS) -> Self:
         """Open a store for reading, beside whoever holds it.
+
+        Args:
+            home: The state directory.
+            specs: What `--agent` is given for executors in lines to type, as far as that is known.
 
         Raises:
             StoreMissing: There is none; and the other errors of `LogReader.open`.
         """
-        return cls(LogReader.open(home, LAYOUT))
+        return cls(LogReader.open(home, LAYOUT), specs)
 
     def close(self) -> None:
         """Close it; only for a reader that was opened by itself."""
@@ -105,7 +112,7 @@ class Reader:
         """
         held = is_held(self.log)
         with moment_of(self.log) as moment:
-            return moment.status(run_id, held=held)
+            return moment.status(run_id, held=held, specs=self.specs)
 
     def session_status(self, session: str) -> Status:
         """The status of the run that holds a session, else of its latest.
@@ -115,7 +122,7 @@ class Reader:
         """
         held = is_held(self.log)
         with moment_of(self.log) as moment:
-            return moment.status(find.find_in_session(moment, session), held=held)
+            return moment.status(find.find_in_session(moment, session), held=held, specs=self.specs)
 
     def runs(
         self,
@@ -149,7 +156,7 @@ class Reader:
                 rows = moment.query(Query(projection=RUNS, where=(*where, *page), sort=(("run_id", True),), limit=PAGE))
                 for item in rows.items:
                     after = str(item["run_id"])
-                    status = moment.status(after, held=held)
+                    status = moment.status(after, held=held, specs=self.specs)
                     if not statuses or status.status in statuses:
                         found.append(status)
                     if len(found) > limit:
@@ -164,7 +171,7 @@ class Reader:
         held = is_held(self.log)
         with moment_of(self.log) as moment:
             ids = [row.run_id for state in LIVE for row in moment.rows.find(RUNS, status=state)]
-            items = [moment.status(run_id, held=held) for run_id in sorted(ids, reverse=True)]
+            items = [moment.status(run_id, held=held, specs=self.specs) for run_id in sorted(ids, reverse=True)]
             return RunsPage(items=items, position=moment.position, next=None)
 
     def output(self, run_id: str, node: str | None = None, visit: int | None = None) -> Json:

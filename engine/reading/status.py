@@ -6,6 +6,7 @@ from attrs import field, frozen
 
 from runwright.engine.reading.times import moment, moment_or_none
 from runwright.eventstore.values import JsonObject
+from runwright.projections.views.lines import NO_SPECS, Specs
 from runwright.projections.views.status import Standing, controls, display_status, next_lines, status_document
 
 
@@ -104,14 +105,16 @@ class Status:
 
     _standing: Standing = field(eq=False, repr=False)
     _held: bool = field(eq=False, repr=False)
+    _specs: Specs = field(eq=False, repr=False)
 
     @classmethod
-    def of(cls, standing: Standing, *, held: bool) -> "Status":
+    def of(cls, standing: Standing, *, held: bool, specs: Specs = NO_SPECS) -> "Status":
         """Show a run.
 
         Args:
             standing: Its facts, all of one moment.
             held: Whether a living process holds the store.
+            specs: What is known of executors where the lines to type are read.
         """
         run = standing.run
         state, since = standing.presentation or ("none", None)
@@ -148,11 +151,12 @@ class Status:
             effects=EffectCounts(ambiguous=len(standing.ambiguous)),
             presentation=Presentation(state=state, since=moment_or_none(since)),
             controls=allowed,
-            next=tuple(next_lines(standing, allowed)),
+            next=tuple(next_lines(standing, allowed, held=held, specs=specs)),
             revision=standing.revision,
             position=standing.position,
             standing=standing,
             held=held,
+            specs=specs,
         )
 
     @property
@@ -191,6 +195,12 @@ class Status:
         return self._standing.eligible
 
     @property
+    def resume_line(self) -> str:
+        """The line that carries it on, also where another one comes first or it goes on by itself."""
+        (line,) = next_lines(self._standing, ["resume"], held=self._held, specs=self._specs)
+        return line
+
+    @property
     def resting_until(self) -> datetime | None:
         """When the time is over that the run stands still for; ``None`` where it waits for none."""
         return moment_or_none(self._standing.due)
@@ -202,4 +212,4 @@ class Status:
 
     def document(self) -> JsonObject:
         """The status as a JSON object: every field is there, ``null`` where there is nothing."""
-        return status_document(self._standing, held=self._held)
+        return status_document(self._standing, held=self._held, specs=self._specs)

@@ -1,8 +1,7 @@
 """What a run is shown as: its status, what may be done with it, and the document that says both."""
 
-import re
-import shlex
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 from typing import Final, Protocol
 
 from attrs import frozen
@@ -21,13 +20,14 @@ from runwright.projections.control.workers import WORKERS
 from runwright.projections.errors import RunUnknown
 from runwright.projections.rows import Rows
 from runwright.projections.shown import shown_time
+from runwright.projections.views.lines import NO_SPECS, Specs, agent_line, lacking_executors, spec_of
 
 #: Park reasons that go on by themselves under a host, by what they wait for, or by another command.
 BY_ITSELF: Final = ("worker_crashed", "host_stopped", "orphaned")
 _NOT_BY_RESUME: Final = ("waiting",)
 
-#: How the detail of a park for want of something names an executor; whoever writes one keeps to that.
-_EXECUTOR: Final = re.compile(r"executor '([^']+)'")
+#: The kind under which a run saves that an executor is the person who types: nobody has to be handed over.
+_PERSON: Final = "ConsoleAgent"
 
 #: Timers that a run stands still for; the others bound what goes on.
 _AWAITED: Final = ("wait", "retry")
@@ -235,7 +235,7 @@ def _resumable(of: Standing, *, held: bool) -> bool:
     return of.queue_state == "parked" and of.reason not in (None, *BY_ITSELF, *_NOT_BY_RESUME)
 
 
-def status_document(of: Standing, *, held: bool) -> JsonObject:
+def status_document(of: Standing, *, held: bool, specs: Specs = NO_SPECS) -> JsonObject:
     """Answer what ``status RUN --json`` prints: one shape, ``null`` and never absent."""
     run = of.run
     allowed = controls(of, held=held)
@@ -271,7 +271,7 @@ def status_document(of: Standing, *, held: bool) -> JsonObject:
         "effects": {"ambiguous": len(of.ambiguous)},
         "presentation": _presentation(of),
         "controls": list(allowed),
-        "next": list(next_lines(of, allowed)),
+        "next": list(next_lines(of, allowed, held=held, specs=specs)),
         "revision": of.revision,
         "position": of.position,
     }
@@ -288,8 +288,15 @@ def _presentation(of: Standing) -> Json:
     return {"state": state, "since": shown_time(since)}
 
 
-def next_lines(of: Standing, allowed: Iterable[str]) -> Iterable[str]:
-    """Write the commands to type now; what can always be done is left out."""
+def next_lines(of: Standing, allowed: Iterable[str], *, held: bool, specs: Specs = NO_SPECS) -> Iterable[str]:
+    """Write the commands to type now; what can always be done is left out.
+
+    Args:
+        of: The run.
+        allowed: What may be done with it.
+        held: Whether a living process holds the store.
+        specs: What is known of executors where the lines are read. ``SPEC`` stands where only the reader knows more.
+    """
     for control in allowed:
         match control:
             case "answer":
@@ -299,18 +306,23 @@ def next_lines(of: Standing, allowed: Iterable[str]) -> Iterable[str]:
                     yield f"runwright resolve {effect} done --result JSON --reason TEXT"
                     yield f"runwright resolve {effect} not-done --reason TEXT"
             case "restart" if of.run.status in ("failed", "timed_out"):
-                yield f"runwright restart {of.run.run_id}"
-            case "resume" if of.reason == "source_changed":
-                yield f"runwright resume {of.run.run_id} --accept-source"
-            case "resume" if of.reason == "environment_missing":
-                named = "".join(f" --agent {shlex.quote(each)}=SPEC" for each in lacking_executors(of.detail or ""))
-                yield f"runwright resume {of.run.run_id}{named}"
+                # What was handed over for a run is forgotten with its end.
+                yield agent_line("restart", of.run.run_id, agents=_handed_over(of, held=False, specs=specs))
             case "resume":
-                yield f"runwright resume {of.run.run_id}"
+                accept, agents = of.reason == "source_changed", _handed_over(of, held=held, specs=specs)
+                yield agent_line("resume", of.run.run_id, accept_source=accept, agents=agents)
             case _:
                 pass
 
 
-def lacking_executors(detail: str) -> tuple[str, ...]:
-    """The names of the executors that a park for want of something names, each once."""
-    return tuple(dict.fromkeys(_EXECUTOR.findall(detail)))
+def _handed_over(of: Standing, *, held: bool, specs: Specs) -> Iterator[str]:
+    """What `--agent` is given for a run's executors: how a program is started is stored nowhere.
+
+    A process that holds the store has what it was handed, unless it says that something is missing.
+    """
+    lacking = lacking_executors(of.detail or "") if of.reason == "environment_missing" else ()
+    bound = {str(each["name"]): str(each["kind"]) for each in json.loads(of.run.agents)}
+    for name in dict.fromkeys((*lacking, *bound)):
+        needed = name in lacking or not (held or bound[name] == _PERSON)
+        if spec := specs.get(name, spec_of(name) if needed else ""):
+            yield spec

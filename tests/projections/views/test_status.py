@@ -10,6 +10,7 @@ from runwright.eventstore.events.effect import EffectAmbiguous, EffectApplying, 
 from runwright.eventstore.events.node import NodeFinished, NodeStarted
 from runwright.eventstore.events.request import RequestClosed, RequestOpened, RequestSubmitted
 from runwright.eventstore.events.run import (
+    AgentBinding,
     RunCancelled,
     RunCompleted,
     RunContinued,
@@ -29,7 +30,7 @@ from runwright.projections.control.runs import RUNS
 from runwright.projections.errors import ImpossibleEvent, RunUnknown
 from runwright.projections.rows import MemoryRows
 from runwright.projections.views.run_list import RUN_LIST
-from runwright.projections.views.status import controls, display_status, standing, status_document
+from runwright.projections.views.status import controls, display_status, next_lines, standing, status_document
 from runwright.projections.views.statuses import STATUSES
 from support.listed import listed_standing
 from support.told import Teller, Told, completed, effect_id, launched, queued, random_units, started
@@ -183,6 +184,26 @@ def test_a_run_that_lacks_executors_asks_for_them_by_name(lack: PreflightError, 
         rows, _ = fold([*started(), *asked, park, GONE])
         document: Any = status_document(standing(rows, "r1", revision=4, position=9), held=True)
         assert document["next"] == lines
+
+
+@pytest.mark.parametrize(
+    ("held", "specs", "agents"),
+    [
+        (True, {}, ""),
+        (False, {}, " --agent a=SPEC --agent b=SPEC"),
+        (False, {"a": "a=cmd:sh -c 'x y'", "b": ""}, """ --agent 'a=cmd:sh -c '"'"'x y'"'"''"""),
+        (True, {"a": "a=console", "me": "me=cmd:x"}, " --agent a=console --agent me=cmd:x"),
+    ],
+)
+def test_a_line_names_the_executors_that_nobody_has_kept(held: bool, specs: dict[str, str], agents: str) -> None:
+    """Whoever holds the store has them, a person at the terminal is there, and what is known is written as it is."""
+    bound = tuple(
+        AgentBinding(name=name, kind=kind)
+        for name, kind in (("a", "CommandAgent"), ("b", "CallableAgent"), ("me", "ConsoleAgent"))
+    )
+    rows, _ = fold([*started(agents=bound), *parked("paused")[-2:]])
+    found = standing(rows, "r1", revision=4, position=9)
+    assert list(next_lines(found, ["resume"], held=held, specs=specs)) == [f"runwright resume r1{agents}"]
 
 
 def test_what_its_session_says_has_no_line_to_type() -> None:
