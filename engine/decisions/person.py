@@ -29,6 +29,9 @@ POLICY: Final = "policy"
 MAX_NAME: Final = 200
 MAX_TEXT: Final = 64 * 1_024
 
+#: Refused answers that are written down of one question, whoever gave them; a model that never stops fills no log.
+MAX_REFUSALS: Final = 50
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -147,8 +150,12 @@ def decide_decision(
     return Decided(of.run.run_id, (*accepted, *follows))
 
 
-def turned_away(request: RequestRow, conflict: Conflict, submission: str, caller: Caller, said: Json) -> TurnedAway:
-    """Refuse an answer to a decision, and write down who gave it and what it was."""
+def turned_away(
+    request: RequestRow, conflict: Conflict, submission: str, caller: Caller, said: Json
+) -> TurnedAway | Conflict:
+    """Refuse an answer to a decision, and write down who gave it and what it was, of the first ones."""
+    if _refusals(request) >= MAX_REFUSALS:
+        return conflict
     refused = RequestRefused(
         request=request.request,
         submission=submission,
@@ -157,6 +164,12 @@ def turned_away(request: RequestRow, conflict: Conflict, submission: str, caller
         reason=Content.text(error_text(encode(said))),
     )
     return TurnedAway(conflict, (refused,))
+
+
+def _refusals(request: RequestRow) -> int:
+    """How many refused answers to a decision are written down: each is a revision, as are its beginning and its end."""
+    accepted = 2 if request.source == POLICY else 3
+    return request.revision - {"closed": 2, "accepted": accepted}.get(request.state, 1)
 
 
 def by_policy(of: RunFacts, request: RequestRow, choice: str, unsettled: Unsettled) -> list[Event]:

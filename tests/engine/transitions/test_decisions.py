@@ -152,6 +152,27 @@ def test_a_model_is_refused_on_the_record(scene: Stage, how: str) -> None:
     assert isinstance(scene.ask(decide(row)), Applied)
 
 
+@pytest.mark.parametrize("end", ["person", "policy", "closed", "cancelled"])
+def test_fifty_refusals_of_a_question_are_kept(scene: Stage, end: str) -> None:
+    """Whoever gives them, before its end and after it; those beyond are refused and not written."""
+    row = asked(scene, WITH_POLICY if end == "policy" else FLOW)
+    for number in range(30):
+        assert isinstance(settled(scene.transitions.command(evolve(MODEL, key=f"m{number}"), decide(row))), Conflict)
+    match end:
+        case "person":
+            assert isinstance(scene.ask(decide(row)), Applied)
+        case "cancelled":
+            scene.ask(CancelRun(run_id="run-1"))
+        case _:
+            scene.host(FireTimer(run_id="run-1", kind="deadline"))
+    late = [scene.ask(decide(row, "no", text="too late")) for _ in range(25)]
+    assert {each.code for each in late if isinstance(each, Conflict)} == {"revision_changed"}
+    assert len(refusals(scene)) == 50
+    head = scene.log.head()
+    assert isinstance(settled(scene.transitions.command(MODEL, decide(row))), Conflict)
+    assert scene.log.head() == head
+
+
 @pytest.mark.parametrize(
     ("wrong", "code", "said"),
     [
