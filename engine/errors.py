@@ -306,7 +306,10 @@ class ActivationFailed(PreflightError):
     code = "activation_failed"
 
     def __init__(self, check: str) -> None:
-        super().__init__(f"The workflow could not be made ready: {check} failed.")
+        super().__init__(
+            f"The workflow could not be made ready: {check} failed.",
+            "repeat the command; where it fails again, correct the cause in the workflow's own code",
+        )
         self.check = check
 
 

@@ -168,7 +168,7 @@ def _answered(facts: AnswerFacts, command: AnswerRequest) -> Decision[str]:
     evidence: dict[str, Json] = {"run": run.run_id, "request": request.request, "state": request.state}
     if run.continued_by is not None:
         return Conflict("already_terminal", {**evidence, "outcome": run.status, "last": run.continued_by})
-    return Conflict("revision_changed", evidence)
+    return Conflict("revision_changed", {**evidence, "source": request.source})
 
 
 def refuse_state(of: RunFacts, request: RequestRow) -> Conflict | None:

@@ -73,6 +73,11 @@ class RestartFacts:
     before: Before | None = None
 
 
+def still_live(run_id: str, queue: str) -> Conflict:
+    """Refuse to run afresh what has not ended."""
+    return Conflict("still_live", {"run": run_id, "queue": queue})
+
+
 def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> Decision[str]:
     """Decide whether an ended run is run afresh; its own stream takes no event of it."""
     refusal = _refuse_parent(facts, caller) or _refuse_progress(facts, caller) or _refuse_place(facts, command)
@@ -109,7 +114,7 @@ def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> 
 def _refuse_parent(facts: RestartFacts, caller: Caller) -> Conflict | RecoveryRequired | None:
     parent = facts.parent.run
     if not facts.parent.ended:
-        return Conflict("still_live", {"run": parent.run_id, "queue": facts.parent.queue.state})
+        return still_live(parent.run_id, facts.parent.queue.state)
     if parent.status == "continued":
         return Conflict("parent_invalid", {"run": parent.run_id, "outcome": parent.status, "last": facts.last})
     kind, _, session = caller.client.partition(":")

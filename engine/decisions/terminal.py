@@ -17,7 +17,7 @@ from runwright.eventstore.events.request import RequestClosed
 from runwright.eventstore.events.run import RunCancelled, RunCompleted, RunFailed, RunInputErased, RunTimedOut
 from runwright.eventstore.events.timer import TimerCleared, TimerFired
 from runwright.eventstore.events.turn import TurnLost
-from runwright.eventstore.values import encode
+from runwright.eventstore.values import Json, encode
 from runwright.projections.control.runs import RunRow
 
 BadEnd: TypeAlias = Literal["failed", "timed_out", "cancelled"]
@@ -29,8 +29,10 @@ def ended(facts: RunFacts) -> Conflict:
 
 
 def has_ended(run: RunRow) -> Conflict:
-    """Say how and when a run ended."""
-    return Conflict("already_terminal", {"run": run.run_id, "outcome": run.status, "finished_at": run.finished_at})
+    """Say how and when a run ended, and what carries it on: whoever asks may have come a moment after an answer."""
+    evidence: dict[str, Json] = {"run": run.run_id, "outcome": run.status, "finished_at": run.finished_at}
+    carried: dict[str, Json] = {} if run.continued_by is None else {"last": run.continued_by}
+    return Conflict("already_terminal", {**evidence, **carried})
 
 
 def decide_complete(facts: RunFacts, unsettled: Unsettled) -> Decision[None]:

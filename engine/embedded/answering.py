@@ -65,7 +65,7 @@ class Answering:
         paused run can be answered again at any moment: what is handed to the decision is checked like any other.
 
         Raises:
-            ConflictError: The run is paused, and the answer would not do either.
+            ConflictError: The run is paused, or ended meanwhile, and the answer would not do either.
             InputInvalid: The answer does not fit the node's type.
             Unloadable: The workflow that knows the type cannot be loaded.
             RecoveryRequiredError: The workflow has changed since the run was started.
@@ -75,7 +75,8 @@ class Answering:
         try:
             return await self._checked(request, run, value)
         except (PreflightError, RecoveryRequiredError):
-            if run.paused:
+            self._programs.check_lives(run.run_id)
+            if self._programs.run(run.run_id).paused:
                 raise ConflictError(Conflict("paused", {"run": run.run_id})) from None
             raise
 

@@ -316,11 +316,9 @@ class AsyncEngine(AsyncConversing):
         """
         self._check_open()
         if not self._driving.taken(run_id):
-            run = self._programs.run(run_id)
-            if run.finished_at is not None:
+            program = await self._programs.driving(run_id)
+            if program is None:
                 return
-            program = await self._programs.of(run)
-            await self._programs.check(run, program)
             self._driving.take(run_id, program)
         self._driving.look(run_id)
 

@@ -101,6 +101,7 @@ class AsyncSteering(AsyncAsking):
             return await self._resume(run_id, accept_source, expected, caller, provisions)
         except (PreflightError, RecoveryRequiredError):
             if (known := self._known(caller, Resumed(run_id=run_id))) is None:
+                self._programs.check_lives(run_id)
                 raise
             return known
 
@@ -115,6 +116,7 @@ class AsyncSteering(AsyncAsking):
         program = await self._programs.of(run)
         if run.started_at is None and self._driving.peek(run_id).queue.state != "parked":
             await self._programs.check(run, program)
+            self._programs.check_lives(run_id)  # it may have been cancelled while its files were read
             self._driving.take(run_id, program)
             # One that never started keeps its place whatever it lacks: whoever asks is told what that is.
             self._launcher.takes(run)
@@ -257,12 +259,12 @@ class AsyncSteering(AsyncAsking):
             RecoveryRequiredError: Its input was erased.
         """
         self._check_open()
-        run = self._programs.run(run_id)
+        run = self._programs.ended(run_id)
         new_run_id = new_id(self._holder.clock.now(), self._holder.random)
         caller = self._identity.caller(key, caller)
         program = None
         with self._provided(new_run_id, provisions):
-            if run.finished_at is not None and run.status != "continued":
+            if run.status != "continued":
                 agents = self._launcher.agents(new_run_id)
                 try:
                     program = await self._programs.afresh(self._programs.run(run.root), new_run_id, agents)

@@ -8,12 +8,16 @@ from typing import NoReturn, TypeVar
 from attrs import evolve
 
 from runwright.engine.commands.host import ParkIdleRun
+from runwright.engine.decisions.restarting import still_live
+from runwright.engine.decisions.terminal import has_ended
 from runwright.engine.embedded.code import Code, ProgramFacts, Wanted
 from runwright.engine.embedded.holder import Holder
 from runwright.engine.embedded.launcher import Launcher
 from runwright.engine.errors import (
     AgentMissing,
+    ConflictError,
     NotFound,
+    PreflightError,
     RecoveryRequiredError,
     SourceChanged,
     Unloadable,
@@ -26,6 +30,7 @@ from runwright.engine.texts import check_name
 from runwright.eventstore.errors import StoreClosed
 from runwright.eventstore.values import Json
 from runwright.projections.control.effects import EFFECTS, EffectRow
+from runwright.projections.control.queue import QUEUE
 from runwright.projections.control.requests import REQUESTS, RequestRow
 from runwright.projections.control.runs import RunRow
 from runwright.projections.projection import Projection
@@ -59,6 +64,31 @@ class Programs:
         """
         with moment_of(self._holder.log) as moment:
             return moment.run(run_id)
+
+    def ended(self, run_id: str) -> RunRow:
+        """The row of a run that has ended; what follows from it is checked, so it must not end only afterwards.
+
+        Raises:
+            NotFound: There is no such run.
+            ConflictError: It has not ended.
+        """
+        with moment_of(self._holder.log) as moment:
+            run, queue = moment.run(run_id), moment.rows.get(QUEUE, run_id)
+        assert queue is not None, "queued by the same event as the run"
+        if run.finished_at is None:
+            raise ConflictError(still_live(run_id, queue.state))
+        return run
+
+    def check_lives(self, run_id: str) -> None:
+        """Say that a run has ended, where it did while something was looked up for it: then it lacks nothing any more.
+
+        Raises:
+            NotFound: There is no such run.
+            ConflictError: It has ended.
+        """
+        run = self.run(run_id)
+        if run.finished_at is not None:
+            raise ConflictError(has_ended(run))
 
     def effect(self, effect_id: str) -> tuple[EffectRow, RunRow]:
         """An effect and its run.
@@ -143,6 +173,26 @@ class Programs:
             evidence: dict[str, Json] = {**self.difference(run, program), "started": run.started_at is not None}
             raise RecoveryRequiredError(RecoveryRequired("source_changed", evidence))
         await self.check_executors(run, program)
+
+    async def driving(self, run_id: str) -> ProgramFacts | None:
+        """The program that drives a run on as it is; ``None`` where it has ended, or does before that is found.
+
+        Raises:
+            NotFound: There is no such run.
+            Unloadable: As for `of`.
+            RecoveryRequiredError: As for `check`.
+        """
+        run = self.run(run_id)
+        if run.finished_at is not None:
+            return None
+        try:
+            program = await self.of(run)
+            await self.check(run, program)
+        except (PreflightError, RecoveryRequiredError):
+            if self.run(run_id).finished_at is None:
+                raise
+            return None
+        return program
 
     async def check_executors(self, run: RunRow, program: ProgramFacts) -> None:
         """Check that every executor that a program asks is here.

@@ -355,6 +355,9 @@ async def test_a_question_that_no_worker_asks_any_more_is_answered_by_hand(kind:
             await engine.answer(request.request_id, {"word": "end"}, drive=False)
         answered = await engine.answer(request.request_id, {"word": "yes"}, drive=False)
         assert answered.run_id == run_id
+        with pytest.raises(ConflictError, match="was answered already by") as late:
+            await engine.answer(request.request_id, {"word": "no"}, drive=False)
+        assert late.value.code == "revision_changed"
     agents = {"default": CallableAgent(silent)}
     async with opened(kind, tmp_path / "home", agents=agents, workflows=[workflow()]) as engine:
         await engine.resume(run_id)

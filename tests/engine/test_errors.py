@@ -20,6 +20,22 @@ from runwright.engine.results import Conflict
             "before sub",
         ),
         (Conflict("parent_invalid", {"run": "r", "outcome": "continued", "last": "x"}), "by run x", "restart x"),
+        (Conflict("already_terminal", {"run": "r", "outcome": "continued", "last": "x"}), "run x carries", "status x"),
+        (
+            Conflict("revision_changed", {"effect": "e", "run": "r", "state": "applied"}),
+            "Effect e of run r is not ambiguous any more: it is applied",
+            "runwright effect EFFECT",
+        ),
+        (
+            Conflict("revision_changed", {"request": "q", "run": "r", "state": "accepted", "source": "agent"}),
+            "Request q of run r was answered already by its agent.",
+            "show RUN",
+        ),
+        (
+            Conflict("revision_changed", {"request": "q", "run": "r", "state": "accepted", "cause": None}),
+            "Request q of run r was answered already.",
+            "show RUN",
+        ),
         (Conflict("still_live", {"run": "r"}), "Run r is still live", "let the run end"),
         (
             Conflict("still_live", {"run": "r", "queue": "running", "request": "q", "node": "ask"}),
