@@ -4,7 +4,7 @@ from __future__ import annotations  # kept unread: reading them would cost more 
 
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
 
-from runwright.engine.authoring.declaration import DEFAULT_TIMEOUT, Declaration
+from runwright.engine.authoring.declaration import DEFAULT_TIMEOUT, TAKES, Declaration
 from runwright.engine.authoring.decorators import (
     Acting,
     Computing,
@@ -233,7 +233,7 @@ class Declaring(Generic[I]):
             function: The function, where the decorator stands without parentheses.
             options: ``parse``: turns the `ShellResult` into the output. The rest as for `action`.
         """
-        return self._node(Running, "shell", function, {"effect": "shell", **_WORK, **options})
+        return self._node(Running, "shell", function, {**_WORK, **options})
 
     @overload
     def notify(self, function: Callable[[Context[I]], Text], /) -> Node[[Context[I]], Text, None]: ...
@@ -246,9 +246,9 @@ class Declaring(Generic[I]):
         label: str = "",
         timeout: Timeout[I] = DEFAULT_TIMEOUT,
     ) -> Prompting[I, None]: ...
-    def notify(self, *function: Any, kind: str = "interim", **options: Any) -> Any:
+    def notify(self, *function: Any, **options: Any) -> Any:
         """Tell the origin session something, without starting a turn; the function returns the text."""
-        return self._node(Prompting, "notify", function, {"notice": kind, **_WORK, **options})
+        return self._node(Prompting, "notify", function, {"kind": "interim", **_WORK, **options})
 
     def decision(
         self,
@@ -311,17 +311,26 @@ class Declaring(Generic[I]):
         """
         if len(function) == 2:
             name, after = function
-            return self._declaring("wait", name, {"after": after, **options})(None)
+            return self._declaring("wait", name, options, after=after)(None)
         return self._node(Waiting, "wait", function, options)
 
     def _node(self, decorator: Any, kind: NodeKind, function: tuple[Any, ...], options: dict[str, Any]) -> Any:
         ready = decorator(self._declaring(kind, options.pop("name", ""), options))
         return ready(*function) if function else ready
 
-    def _declaring(self, kind: NodeKind, name: str, options: dict[str, Any]) -> Callable[[Any], Node[..., Any, Any]]:
+    def _declaring(
+        self, kind: NodeKind, name: str, options: dict[str, Any], *, after: Any = None
+    ) -> Callable[[Any], Node[..., Any, Any]]:
+        taken = {each: value for each, value in options.items() if each in TAKES[kind]}
+        taken["stray"] = tuple(sorted(options.keys() - taken.keys()))
+        if "kind" in taken:
+            taken["notice"] = taken.pop("kind")
+
         def declare(function: Any) -> Node[..., Any, Any]:
             own = name or getattr(function, "__name__", "") or getattr(function, "name", "")
-            declaration = Declaration(kind=kind, name=own, function=function, origin=calling_line(), **options)
+            declaration = Declaration(
+                kind=kind, name=own, function=function, origin=calling_line(), after=after, **taken
+            )
             node: Node[..., Any, Any] = Node(declaration, self.name)
             self.nodes.append(node)
             return node

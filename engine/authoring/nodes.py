@@ -133,7 +133,7 @@ class MountExit(Generic[T]):
     @property
     def name(self) -> str:
         """The exit's name."""
-        return self.exit if isinstance(self.exit, str) else self.exit.name
+        return str(getattr(self.exit, "name", self.exit))
 
     @property
     def workflow(self) -> str:
@@ -150,4 +150,4 @@ class MountExit(Generic[T]):
         """The output's shape: the exit node's, plain JSON where the child is only named."""
         from runwright.engine.authoring.conversion import PLAIN  # when first used: an import stays light
 
-        return PLAIN if isinstance(self.exit, str) else self.exit.node.shape
+        return self.exit.node.shape if isinstance(self.exit, Exit) else PLAIN

@@ -23,7 +23,7 @@ def output_shape(declaration: Declaration) -> Shape:
     """
     match declaration.kind:
         case "agent" if declaration.schema is not None:
-            return Described(declaration.schema)
+            return _described(declaration.schema)
         case "agent" | "checkpoint":
             return shape_of(declaration.returns)
         case "choose":
@@ -40,6 +40,13 @@ def output_shape(declaration: Declaration) -> Shape:
             decided = shape_of(Decided)
             assert isinstance(decided, Fields)
             return decided.with_member("choice", _choices(declaration))
+
+
+def _described(schema: Any) -> Shape:
+    try:
+        return Described(schema)
+    except RecursionError:
+        raise Unstorable("The schema is nested too deep, or contains itself", "Write `$ref` for what repeats") from None
 
 
 def _choices(declaration: Declaration) -> Shape:

@@ -4,8 +4,9 @@ from __future__ import annotations  # kept unread: reading them would cost more 
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
+from runwright.engine.authoring.declaration import listed
 from runwright.engine.authoring.nodes import MountExit, Node
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Catch:
 
     place: Place
     to: Place
-    on: Sequence[str]
+    on: Sequence[str] = field(converter=listed)
     origin: Origin
 
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from runwright.engine.authoring.conversion import NotConvertible, Shape
+from runwright.engine.authoring.conversion import NotConvertible, Shape, from_json, to_json
 from runwright.engine.authoring.declaration import Declaration
 from runwright.engine.authoring.observations import Uncertain
 from runwright.engine.execution.calling import OutOfTime
@@ -91,9 +91,9 @@ def stored(shape: Shape, value: object, what: str = "output", limit: int = MAX_V
         NodeFailure: When it cannot: ``output_invalid`` or ``payload_too_large``; an uncertain end for an effect.
     """
     try:
-        document = shape.dump(value)
+        document = to_json(value, shape)
         encode(document, limit)
-        shape.load(document)
+        from_json(document, shape)
     except PayloadTooLarge as error:
         raise NodeFailure(_unstorable("payload_too_large", what, error)) from None
     except (NotConvertible, ValueRefused) as error:

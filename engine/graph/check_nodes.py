@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from runwright.engine.authoring.conversion import PLAIN, NotConvertible, Unstorable, shape_of
+from runwright.engine.authoring.conversion import Unstorable, shape_of
 from runwright.engine.authoring.declaration import Declaration
 from runwright.engine.authoring.errors import DefinitionError
 from runwright.engine.authoring.limits import limit_us
 from runwright.engine.authoring.nodes import Node
 from runwright.engine.authoring.origin import Origin
 from runwright.engine.authoring.outputs import return_type
-from runwright.engine.authoring.questions import Choice
 from runwright.engine.authoring.times import Retry
 from runwright.engine.authoring.workflow import Workflow
+from runwright.engine.graph.check_options import bad_option, check_choices, check_options, kept
 from runwright.engine.graph.problem import problem
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -24,12 +24,16 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 RESERVED = frozenset(
     {"answer", "cancel", "help", "list", "pause", "restart", "resume", "show", "start", "status", "submit", "update"}
 )
+#: What `max_steps` can be at most.
+MOST_STEPS = 1_000_000_000
+#: What to do about a function that cannot be called with what it is given.
+TAKE = {1: "Let it take 1 positional argument.", 2: "Let it take 2 positional arguments."}
 
 
 def check_names(workflow: Workflow[Any]) -> Iterator[DefinitionError]:
     """Names that are no names, reserved, or given twice."""
     yield from _name(workflow.origin, "workflow", workflow.name)
-    if workflow.name in RESERVED:
+    if isinstance(workflow.name, str) and workflow.name in RESERVED:
         yield problem(
             workflow.origin,
             "name_reserved",
@@ -41,6 +45,8 @@ def check_names(workflow: Workflow[Any]) -> Iterator[DefinitionError]:
         taken: Counter[str] = Counter()
         for each in named:
             yield from _name(each.origin, what, each.name)
+            if not isinstance(each.name, str):
+                continue
             taken[each.name] += 1
             if taken[each.name] == 2:
                 message = f"There are two {what}s named {each.name!r}."
@@ -63,10 +69,19 @@ def check_workflow(workflow: Workflow[Any]) -> Iterator[DefinitionError]:
         shape_of(workflow.input)
     except Unstorable as refusal:
         yield problem(workflow.origin, "type_unstorable", f"input: {refusal.problem}.", f"{refusal.fix}.")
-    if isinstance(workflow.max_steps, bool) or not isinstance(workflow.max_steps, int) or workflow.max_steps < 1:
-        yield _option(workflow.origin, "max_steps has to be a whole number from 1.", "Write `max_steps=1000`.")
+    steps: object = workflow.max_steps
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
+        message = f"max_steps has to be a whole number from 1 to {MOST_STEPS:,}."
+        yield bad_option(workflow.origin, message, "Write `max_steps=1000`.")
     yield from _time(workflow.origin, "timeout", workflow.timeout)
-    yield from _kept(workflow.origin, "presentation", workflow.instructions)
+    if isinstance(workflow.instructions, str | None):
+        yield from kept(workflow.origin, "presentation", workflow.instructions)
+    else:
+        yield bad_option(workflow.origin, "presentation has to be a text.", 'Write `presentation="…"`.')
+    for what, function, arguments in _own_functions(workflow):
+        if not takes(function, len(arguments)):
+            message = f"{what} of {workflow.name!r} cannot be called with `({', '.join(arguments)})`."
+            yield problem(workflow.origin, "function_invalid", message, TAKE[len(arguments)])
     if len(workflow.presenters) + (workflow.instructions is not None) > 1:
         yield problem(
             workflow.origin,
@@ -76,12 +91,21 @@ def check_workflow(workflow: Workflow[Any]) -> Iterator[DefinitionError]:
         )
 
 
+def _own_functions(workflow: Workflow[Any]) -> Iterator[tuple[str, object, tuple[str, ...]]]:
+    """The functions of the workflow itself, with what each is called with."""
+    if callable(workflow.timeout):
+        yield "timeout=", workflow.timeout, ("ctx",)
+    for function in workflow.presenters:
+        yield "the presentation", function, ("ctx", "result")
+
+
 def check_node(node: Node[..., Any, Any]) -> Iterator[DefinitionError]:
     """One node's function, type and options."""
     declared = node.declaration
     yield from _functions(declared)
     yield from _shell_text(declared)
-    yield from _choices(declared)
+    yield from check_options(declared)
+    yield from check_choices(declared)
     try:
         _ = node.shape
     except Unstorable as refusal:
@@ -91,18 +115,6 @@ def check_node(node: Node[..., Any, Any]) -> Iterator[DefinitionError]:
     yield from _contract(declared)
     yield from _retry(declared)
     yield from _kind(declared)
-    for what in ("label", "schema", "by", "effect", "audience", "summary"):
-        yield from _kept(node.origin, f"{what} of {node.name!r}", getattr(declared, what))
-    shown = [[each.name, each.label, each.text] if isinstance(each, Choice) else each for each in declared.choices]
-    yield from _kept(node.origin, f"choices of {node.name!r}", shown)
-
-
-def _kept(origin: Origin, what: str, value: object) -> Iterator[DefinitionError]:
-    """What is kept with the definition, or shown as it was written, has to be storable."""
-    try:
-        PLAIN.dump(value)
-    except NotConvertible as refusal:
-        yield _option(origin, f"{what}: {refusal.problem}.", f"{refusal.fix or 'Write plain JSON'}.")
 
 
 def _functions(declared: Declaration) -> Iterator[DefinitionError]:
@@ -119,7 +131,7 @@ def _functions(declared: Declaration) -> Iterator[DefinitionError]:
     for what, (function, count) in wanted.items():
         if function is None and what != "the function":
             continue
-        if not _takes(function, count):
+        if not takes(function, count):
             second = "request" if what in ("the function", "observe=") else "value"
             arguments = "(ctx)" if count == 1 else f"(ctx, {second})"
             arguments = "(result)" if what == "parse=" else arguments
@@ -127,7 +139,7 @@ def _functions(declared: Declaration) -> Iterator[DefinitionError]:
                 declared.origin,
                 "function_invalid",
                 f"{what} of {declared.name!r} cannot be called with `{arguments}`.",
-                f"Let it take {count} positional {'argument' if count == 1 else 'arguments'}.",
+                TAKE[count],
             )
 
 
@@ -143,7 +155,8 @@ def _shell_text(declared: Declaration) -> Iterator[DefinitionError]:
         yield problem(declared.origin, "function_invalid", message, "Return a list, or `Command.sh(text)`.")
 
 
-def _takes(function: object, count: int) -> bool:
+def takes(function: object, count: int) -> bool:
+    """Whether a function can be called with so many arguments, as far as it tells."""
     if isinstance(function, Node) or not callable(function):
         return isinstance(function, Node)
     try:
@@ -155,40 +168,19 @@ def _takes(function: object, count: int) -> bool:
     return True
 
 
-def _choices(declared: Declaration) -> Iterator[DefinitionError]:
-    if declared.kind not in ("choose", "decision"):
-        return
-    names = declared.choice_names
-    if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        yield problem(
-            declared.origin,
-            "choices_invalid",
-            f"The choices of {declared.name!r} have to be one or more different names.",
-            'Write `choices=["yes", "no"]`.',
-        )
-    if declared.on_timeout is None:
-        return
-    if declared.on_timeout not in names:
-        message = f"on_timeout of {declared.name!r} is none of its choices."
-        yield problem(declared.origin, "choices_invalid", message, f"Use one of {', '.join(map(str, names))}.")
-    if declared.deadline is None:
-        message = f"{declared.name!r} has on_timeout and no deadline."
-        yield _option(declared.origin, message, "Add `deadline=hours(24)`.")
-
-
 def _contract(declared: Declaration) -> Iterator[DefinitionError]:
     if declared.kind not in ("action", "shell"):
         return
     if declared.recovery not in (None, "manual", "idempotent"):
         message = f"recovery of {declared.name!r} has to be 'manual' or 'idempotent'."
-        yield _option(declared.origin, message, "Write one of them, or `observe=`.")
+        yield bad_option(declared.origin, message, "Write one of them, or `observe=`.")
     effect = declared.effect
-    if effect is not None and (not isinstance(effect, str) or len(effect.encode("utf-8", "surrogatepass")) > 64):
+    if isinstance(effect, str) and len(effect.encode("utf-8", "surrogatepass")) > 64:
         message = f"The effect type of {declared.name!r} has to be a text of at most 64 bytes."
-        yield _option(declared.origin, message, "Shorten it; what differs belongs into the request.")
+        yield bad_option(declared.origin, message, "Shorten it; what differs belongs into the request.")
     if declared.observe is not None and declared.recovery is not None:
         message = f"{declared.name!r} has recovery and observe."
-        yield _option(declared.origin, message, "Keep one of them: an observed effect needs no recovery.")
+        yield bad_option(declared.origin, message, "Keep one of them: an observed effect needs no recovery.")
 
 
 def _retry(declared: Declaration) -> Iterator[DefinitionError]:
@@ -197,7 +189,7 @@ def _retry(declared: Declaration) -> Iterator[DefinitionError]:
         return
     if not isinstance(retry, Retry) or not _sound(retry):
         message = f"The retry of {declared.name!r} does not hold."
-        yield _option(declared.origin, message, "attempts from 1, first and maximum from zero, factor from 1.")
+        yield bad_option(declared.origin, message, "attempts from 1, first and maximum from zero, factor from 1.")
     if is_manual(declared):
         yield problem(
             declared.origin,
@@ -218,29 +210,28 @@ def _sound(retry: Retry) -> bool:
 
 def _kind(declared: Declaration) -> Iterator[DefinitionError]:
     name, origin = declared.name, declared.origin
-    if declared.notice not in (None, "interim", "final"):
-        yield _option(origin, f"kind of {name!r} has to be 'interim' or 'final'.", "Write one of them.")
-    if declared.max_chars is not None and (type(declared.max_chars) is not int or declared.max_chars < 1):
-        yield _option(origin, f"max_chars of {name!r} has to be a whole number from 1.", "Write `max_chars=8000`.")
+    if declared.notice not in ("interim", "final") and declared.kind == "notify":
+        yield bad_option(origin, f"kind of {name!r} has to be 'interim' or 'final'.", "Write one of them.")
+    if declared.kind == "assistant" and (type(declared.max_chars) is not int or declared.max_chars < 1):
+        yield bad_option(origin, f"max_chars of {name!r} has to be a whole number from 1.", "Write `max_chars=8000`.")
     if declared.deadline is not None:
-        yield from _time(origin, "deadline", declared.deadline)
+        yield from _fixed_time(origin, "deadline", declared.deadline)
     if declared.kind == "wait" and declared.function is None and not isinstance(declared.after, timedelta):
-        yield _option(origin, f"The fixed wait {name!r} needs a timedelta.", 'Write `wait("pause", minutes(5))`.')
+        yield bad_option(origin, f"The fixed wait {name!r} needs a timedelta.", 'Write `wait("pause", minutes(5))`.')
 
 
 def _time(origin: Origin, what: str, value: object) -> Iterator[DefinitionError]:
-    if callable(value):
-        return
+    if not callable(value):
+        yield from _fixed_time(origin, what, value)
+
+
+def _fixed_time(origin: Origin, what: str, value: object) -> Iterator[DefinitionError]:
     try:
         limit_us(value)
     except ValueError as refusal:
-        yield _option(origin, f"{what}: {refusal}.", "Write seconds, `minutes(5)`, or None.")
+        yield bad_option(origin, f"{what}: {refusal}.", "Write seconds, `minutes(5)`, or None.")
 
 
 def is_manual(declared: Declaration) -> bool:
     """Whether an uncertain end of this node is a person's to settle."""
     return declared.kind in ("action", "shell") and declared.observe is None and declared.recovery != "idempotent"
-
-
-def _option(origin: Origin, message: str, fix: str) -> DefinitionError:
-    return problem(origin, "option_invalid", message, fix)

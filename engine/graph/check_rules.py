@@ -77,8 +77,7 @@ def _shown(thing: object) -> str:
 def _one(rule: Rule) -> Iterator[DefinitionError]:
     match rule:
         case Catch():
-            bad = [each for each in rule.on if each not in ("failed", "timed_out")]
-            if bad or not rule.on or isinstance(rule.on, str):
+            if not _outcomes(rule) or any(each not in ("failed", "timed_out") for each in rule.on):
                 fix = 'Write `on=("failed",)`, `on=("timed_out",)`, or leave it out for both.'
                 yield problem(rule.origin, "outcome_unknown", "A catch is for failed and timed_out outcomes.", fix)
             yield from _manual(rule)
@@ -90,9 +89,14 @@ def _one(rule: Rule) -> Iterator[DefinitionError]:
             return
 
 
+def _outcomes(rule: Catch) -> tuple[object, ...]:
+    """What a catch is for; nothing where it lists nothing."""
+    return rule.on if isinstance(rule.on, tuple) else ()
+
+
 def _manual(rule: Catch) -> Iterator[DefinitionError]:
     place: object = rule.place
-    if not isinstance(place, Node) or "timed_out" not in rule.on or not is_manual(place.declaration):
+    if not isinstance(place, Node) or "timed_out" not in _outcomes(rule) or not is_manual(place.declaration):
         return
     if place.declaration.timeout is None:
         return
@@ -126,9 +130,9 @@ def _seconds(workflow: Workflow[Any]) -> Iterator[DefinitionError]:
 def _slots(rule: Rule) -> Iterator[tuple[str, str, str]]:
     match rule:
         case Then() | Switch() if isinstance(rule.source, Node | MountExit):
-            yield rule.source.key, "rule_twice", f"{rule.source.key!r} has a then or switch already."
-        case Catch() if isinstance(rule.place, Place) and not isinstance(rule.on, str):
-            for outcome in rule.on:
+            yield str(rule.source.key), "rule_twice", f"{rule.source.key!r} has a then or switch already."
+        case Catch() if isinstance(rule.place, Place):
+            for outcome in _outcomes(rule):
                 message = f"{rule.place.name!r} has a catch for {outcome} already."
                 yield f"{rule.place.name} {outcome}", "catch_twice", message
         case Limit() if isinstance(rule.place, Place):
@@ -142,7 +146,7 @@ def _limit_cycles(workflow: Workflow[Any]) -> Iterator[DefinitionError]:
     for start, rule in limits.items():
         seen: list[Place] = []
         place = start
-        while place in limits and place not in seen:
+        while isinstance(place, Place) and place in limits and place not in seen:
             seen.append(place)
             place = limits[place].to
         if place is start:

@@ -9,6 +9,7 @@ from runwright.engine.authoring.jsonpath import PathInvalid, parse
 from runwright.engine.authoring.nodes import MountExit, Node
 from runwright.engine.authoring.rules import Switch
 from runwright.engine.authoring.workflow import Workflow
+from runwright.engine.graph.check_options import kept
 from runwright.engine.graph.children import Children, exit_named
 from runwright.engine.graph.problem import problem
 from runwright.engine.graph.route import json_type, matches
@@ -45,16 +46,20 @@ def _cases(rule: Switch) -> Iterator[DefinitionError]:
     if any(case is not None and type(case) not in (str, int, bool) for case in cases):
         message = "A case is a text, a whole number, a bool or None."
         yield problem(rule.origin, "case_invalid", message, "For an Enum write the member's value.")
+    yield from kept(rule.origin, "A case", [case for case in cases if isinstance(case, str)])
     if any(isinstance(case, bool) for case in cases) and any(type(case) is int and case in (0, 1) for case in cases):
         message = "The cases mix 0 or 1 with False or True, which a dict cannot tell apart."
         yield problem(rule.origin, "case_mixed", message, "Keep one kind.")
 
 
 def _typed(rule: Switch, shape: Shape | None) -> Iterator[DefinitionError]:
+    fix = 'Use `$`, `.name`, `[n]` and `["any key"]`.'
+    if not isinstance(rule.on, str):
+        yield problem(rule.origin, "path_invalid", "on= has to be a text.", fix)
+        return
     try:
         steps = parse(rule.on)
-    except (PathInvalid, AttributeError) as refusal:
-        fix = 'Use `$`, `.name`, `[n]` and `["any key"]`.'
+    except PathInvalid as refusal:
         yield problem(rule.origin, "path_invalid", f"on=: {refusal}.", fix)
         return
     for step in steps:

@@ -7,6 +7,7 @@ from runwright.engine.authoring.errors import DefinitionError
 from runwright.engine.authoring.nodes import Mount, MountExit, Node, Place
 from runwright.engine.authoring.rules import Catch, Entry, Limit, Switch, Then
 from runwright.engine.authoring.workflow import Workflow
+from runwright.engine.graph.check_nodes import TAKE, takes
 from runwright.engine.graph.check_rules import knows, targets
 from runwright.engine.graph.children import Children, exit_named
 from runwright.engine.graph.problem import listed, problem
@@ -93,6 +94,9 @@ def check_mounts(workflow: Workflow[Any], children: Children) -> Iterator[Defini
             message = f"input= of {mount.name!r} is no function."
             fix = "Write `input=lambda ctx: …`."
             yield problem(mount.origin, "function_invalid", message, fix)
+        elif not takes(mount.input, 1):
+            message = f"input= of {mount.name!r} cannot be called with `(ctx)`."
+            yield problem(mount.origin, "function_invalid", message, TAKE[1])
         ends = [*_ends(child), *_open_mounts(child, children)]
         if ends:
             message = f"{child.name!r} can end at {listed(ends)}, which is no exit of it."
@@ -135,7 +139,7 @@ def _exits_named(workflow: Workflow[Any], children: Children) -> Iterator[Defini
 def _depth(workflow: Workflow[Any], children: Children, above: int) -> Iterator[DefinitionError]:
     """Node paths that are longer than an identity may be."""
     for place in (*workflow.nodes, *workflow.mounts):
-        length = above + len(str(place.name).encode())
+        length = above + len(str(place.name).encode("utf-8", "surrogatepass"))
         child = children.of(place) if isinstance(place, Mount) else None
         if length > LONGEST_PATH:
             message = f"The full path of {place.name!r} is over {LONGEST_PATH} bytes."

@@ -166,7 +166,7 @@ def node_spec(path: str, node: Node[..., Any, Any]) -> NodeSpec:
         dynamic_timeout=dynamic,
         retry=_retry(declared.retry),
         contract=_contract(declared),
-        effect_type=(declared.effect or node.name) if declared.kind in ("action", "shell") else None,
+        effect_type=_effect_type(node),
         by=declared.by,
         choices=declared.choice_names,
         wait_us=None if declared.after is None else delay_us(declared.after),
@@ -197,6 +197,12 @@ def _contract(declared: Declaration) -> Contract | None:
     if is_manual(declared):
         return "manual"
     return "idempotent" if declared.observe is None else "observed"
+
+
+def _effect_type(node: Node[..., Any, Any]) -> str | None:
+    if node.declaration.kind == "shell":
+        return "shell"
+    return node.declaration.effect or node.name if node.declaration.kind == "action" else None
 
 
 def _path(scope: str, place: Place) -> str:

@@ -5,6 +5,7 @@ from typing import Literal
 from runwright.engine.authoring.errors import DefinitionError
 from runwright.engine.authoring.origin import Origin
 from runwright.engine.graph.codes import CODES
+from runwright.engine.safe import MAX_MESSAGE, cut
 
 
 def problem(
@@ -12,6 +13,7 @@ def problem(
 ) -> DefinitionError:
     """One thing that is wrong at one line of the user's."""
     assert code in CODES, code
+    message, fix = cut(message, MAX_MESSAGE), cut(fix, MAX_MESSAGE)
     return DefinitionError(code=code, message=message, fix=fix, file=origin.file, line=origin.line, severity=severity)
 
 

@@ -46,6 +46,8 @@ class Described(Shape):
         Raises:
             Unstorable: When it uses a keyword that is not known here, or says a known one wrongly.
         """
+        if not isinstance(schema, Mapping) or not all(isinstance(key, str) for key in schema):
+            raise Unstorable("The schema is no JSON object", 'Write a dict, as in `{"type": "string"}`')
         self._schema = dict(schema)
         self._root = root or self
         types = self._schema.get("type", sorted(_TYPES))

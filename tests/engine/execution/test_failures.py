@@ -20,6 +20,10 @@ from runwright.engine.execution.failures import MAX_ERROR, classify, describe, t
 from runwright.engine.safe import cut, mask, strike
 from support.running import port_for, run
 
+#: A list that contains itself.
+ENDLESS: list[object] = []
+ENDLESS.append(ENDLESS)
+
 
 class TwoArguments(Exception):
     """Cannot be built from its text, and holds what cannot be stored."""
@@ -149,8 +153,10 @@ def test_types_survive_as_they_were_declared(tmp_path: Path) -> None:
         (datetime(2026, 1, 1), datetime, "time zone"),  # noqa: DTZ001 (what is refused)
         ("x", int, "int"),
         ({"a": Lock()}, Any, "$.a"),
+        (ENDLESS, Any, "nested too deep, or contains itself"),
+        (ENDLESS, list[Any], "nested too deep, or contains itself"),
     ],
-    ids=["nan", "tuple", "set", "bytes", "lock", "generator", "naive", "text", "inner"],
+    ids=["nan", "tuple", "set", "bytes", "lock", "generator", "naive", "text", "inner", "endless", "endless list"],
 )
 def test_what_cannot_be_stored_fails_where_it_was_returned(
     tmp_path: Path, value: object, annotation: Any, words: str
