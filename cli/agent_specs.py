@@ -126,6 +126,8 @@ def build_agents(specs: Mapping[str, str], asking: Asking) -> "dict[str, Agent]"
         specs: The specifications by name.
         asking: The terminal, for those that are the person at it.
     """
+    from runwright.engine.agents.agent import PersonElsewhere
+
     agents: dict[str, Agent] = {}
     for name, spec in specs.items():
         words = check_spec(name, spec)
@@ -133,6 +135,9 @@ def build_agents(specs: Mapping[str, str], asking: Asking) -> "dict[str, Agent]"
             from runwright.engine.agents.command import CommandAgent
 
             agents[name] = CommandAgent(words)
+        elif asking.by_form:
+            # The run stops at the question, and whoever shows it asks, as for a run of a host's.
+            agents[name] = PersonElsewhere()
         else:
             from runwright.engine.agents.console import ConsoleAgent
 

@@ -1,5 +1,6 @@
 """The terminal as a place where runs ask: where questions are written, and what holds still meanwhile."""
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,11 @@ class Asking(StringIO):
         self._turn = threading.Lock()
         self.hold: Callable[[bool], None] = _nothing
         self.open = False
+
+    @property
+    def by_form(self) -> bool:
+        """Whether somebody sits at this terminal and reads it, so that they are asked field by field."""
+        return sys.stdin.isatty() and self._out.at_terminal and not self._out.for_machines
 
     def write(self, text: str) -> int:
         """Write text made safe."""

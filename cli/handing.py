@@ -3,16 +3,14 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from attrs import field, frozen
 
 from runwright.cli.agent_specs import collect_specs
 from runwright.cli.invocation import Invocation
 from runwright.engine.agents.agent import CONSOLE
-
-#: The kind under which a run saves that an executor is a person at the terminal.
-_PERSON: Final = "ConsoleAgent"
+from runwright.projections.views.lines import PERSON
 
 
 @frozen(kw_only=True)
@@ -35,7 +33,7 @@ class Bound:
         agents, people, variables = set[str](), set[str](), set[str]()
         for row in rows:
             for each in json.loads(str(row["agents"])):
-                (people if each["kind"] == _PERSON else agents).add(str(each["name"]))
+                (people if each["kind"] == PERSON else agents).add(str(each["name"]))
             variables.update(map(str, json.loads(str(row["pass_env"]))))
         return cls(agents=frozenset(agents), people=frozenset(people), variables=frozenset(variables))
 

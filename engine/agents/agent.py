@@ -8,6 +8,7 @@ from typing import Final, Protocol, runtime_checkable
 from attrs import field, frozen
 
 from runwright.eventstore.values import JsonObject
+from runwright.projections.views.lines import PERSON
 
 #: The executor of nodes that name none; in a session, the session itself.
 DEFAULT_AGENT: Final = "default"
@@ -78,6 +79,11 @@ class PersonElsewhere:
             EOFError: Always.
         """
         raise EOFError(f"nobody is at the terminal to answer {request.path}")
+
+
+def kind_of(agent: "Agent") -> str:
+    """The kind under which a run saves an executor: its class, and for every person the same."""
+    return PERSON if isinstance(agent, PersonElsewhere) else type(agent).__name__
 
 
 @runtime_checkable

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Mapping
 
-from runwright.engine.agents.agent import Agent
+from runwright.engine.agents.agent import Agent, kind_of
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.embedded.catalog import Catalog, Driven
 from runwright.engine.embedded.code import ProgramFacts
@@ -26,7 +26,7 @@ class InProcess:
 
     def __init__(self, holder: Holder, catalog: Catalog, agents: Mapping[str, Agent]) -> None:
         self._catalog = catalog
-        self._kinds = {name: type(agent).__name__ for name, agent in agents.items()}
+        self._kinds = {name: kind_of(agent) for name, agent in agents.items()}
         self._stopping = threading.Event()
         self._driver = Driver(holder, LoopBridge(asyncio.get_running_loop()), agents, self._stopping)
         self._taken: dict[str, Driven] = {}

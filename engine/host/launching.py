@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from attrs import frozen
 
@@ -12,9 +11,7 @@ from runwright.engine.commands.worker import Authority
 from runwright.engine.worker.envelope import Launch
 from runwright.eventstore.values import JsonObject
 from runwright.projections.control.runs import RunRow
-
-#: The kind under which a run saves that an executor is a person at the terminal.
-PERSON: Final = "ConsoleAgent"
+from runwright.projections.views.lines import PERSON
 
 
 @frozen(kw_only=True)

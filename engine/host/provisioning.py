@@ -7,8 +7,9 @@ from typing import Final
 from runwright.engine.agents.agent import CONSOLE
 from runwright.engine.embedded.launcher import NOTHING, Provisions
 from runwright.engine.host.errors import EnvironmentMissing
-from runwright.engine.host.launching import PERSON, Needs
+from runwright.engine.host.launching import Needs
 from runwright.engine.host.settings import SettledAgents
+from runwright.projections.views.lines import PERSON
 
 #: The class of executor that each kind of specification stands for.
 _KINDS: Final = {"cmd": "CommandAgent", CONSOLE: PERSON}

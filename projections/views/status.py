@@ -20,14 +20,11 @@ from runwright.projections.control.workers import WORKERS
 from runwright.projections.errors import RunUnknown
 from runwright.projections.rows import Rows
 from runwright.projections.shown import shown_time
-from runwright.projections.views.lines import NO_SPECS, Specs, agent_line, lacking_executors, spec_of
+from runwright.projections.views.lines import NO_SPECS, PERSON, Specs, agent_line, lacking_executors, spec_of
 
 #: Park reasons that go on by themselves under a host, by what they wait for, or by another command.
 BY_ITSELF: Final = ("worker_crashed", "host_stopped", "orphaned")
 _NOT_BY_RESUME: Final = ("waiting",)
-
-#: The kind under which a run saves that an executor is the person who types: nobody has to be handed over.
-_PERSON: Final = "ConsoleAgent"
 
 #: Timers that a run stands still for; the others bound what goes on.
 _AWAITED: Final = ("wait", "retry")
@@ -323,6 +320,6 @@ def _handed_over(of: Standing, *, held: bool, specs: Specs) -> Iterator[str]:
     lacking = lacking_executors(of.detail or "") if of.reason == "environment_missing" else ()
     bound = {str(each["name"]): str(each["kind"]) for each in json.loads(of.run.agents)}
     for name in dict.fromkeys((*lacking, *bound)):
-        needed = name in lacking or not (held or bound[name] == _PERSON)
+        needed = name in lacking or not (held or bound[name] == PERSON)
         if spec := specs.get(name, spec_of(name) if needed else ""):
             yield spec

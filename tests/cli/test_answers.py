@@ -259,6 +259,7 @@ def test_an_agent_is_a_command(cli: CommandLine) -> None:
     )
     assert cli("run", "--inline", "ask.py", "--json", code=2).document["error"]["code"] == "agent_missing"
     assert cli("run", "--inline", "ask.py", "--agent", "cmd:sh -c 'cat >/dev/null; echo 42'").out == "42\n"
+    assert cli("run", "--inline", "ask.py", "--agent", "console", stdin="44\n").out == "44\n"
     cli("config", "default_agent", "cmd:echo 43")
     assert cli("run", "--inline", "ask.py").out == "43\n"
     cli.queue("ask.py", agents=["default"])

@@ -138,7 +138,9 @@ def test_whoever_is_too_late_is_told_that_it_was_policy(desk: Desk) -> None:
 def test_the_engine_in_this_process_asks_at_the_terminal_too(desk: Desk) -> None:
     """`run --inline`: the agent's question and the decision, one after the other."""
     at = desk.at("run", "--inline", "asking.py:asking", "--agent", "console")
-    at.see("> ").type('{"verdict": "clean", "count": 1}').see("choice> ").type("1")
+    at.see("verdict (").type("none").see("That will not do").see("verdict (").type("clean")
+    at.see("count (integer)> ").type("1").see("notes (string; Enter leaves it out)> ").type("")
+    at.see("choice> ").type("1")
     assert at.end().rstrip().endswith("approve None")
 
 
