@@ -1,6 +1,7 @@
 """Writes one setting into a configuration file and leaves every other byte of it alone."""
 
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -33,10 +34,11 @@ def write_setting(path: Path, key: str, value: str | None) -> None:
             f"Open the file and set `{key}` there.",
             code="setting_invalid",
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".new")
+    place = Path(os.path.realpath(path))  # a link stays one: configuration is often kept elsewhere
+    place.parent.mkdir(parents=True, exist_ok=True)
+    beside = place.with_name(place.name + ".new")
     beside.write_text(changed, "utf-8")
-    beside.replace(path)
+    beside.replace(place)
 
 
 def _literal(value: Value, typed: str) -> str:

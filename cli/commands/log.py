@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import rich_click as click
 from attrs import frozen
@@ -258,20 +258,39 @@ def _head_of(line: bytes) -> str:
 
 
 def _write_file(path: Path, home: Path, lines: Iterable[bytes]) -> _Written:
-    """Write beside and rename, owner-only from the first byte: an export may hold private values."""
-    if path.resolve().is_relative_to(home.resolve()):
+    """Write beside and rename, owner-only from the first byte: an export may hold private values.
+
+    A link stays one, and what it leads to is replaced. What is there and no file, a pipe or a device, is written into.
+    """
+    place = Path(os.path.realpath(path))
+    if place.is_relative_to(os.path.realpath(home)):
         raise Refused.usage("The state directory takes no exports.", "Name a file elsewhere.", code="name_invalid")
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as stream:
+                return _write(stream, lines)
+        return _replace(place, lines)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # and not the name of what is beside it
+
+
+def _replace(path: Path, lines: Iterable[bytes]) -> _Written:
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    size, line = 0, b""
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            for line in lines:
-                size += file.write(line)
-            file.flush()
+            written = _write(file, lines)
             os.fsync(file.fileno())
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+    return written
+
+
+def _write(file: BinaryIO, lines: Iterable[bytes]) -> _Written:
+    size, line = 0, b""
+    for line in lines:
+        size += file.write(line)
+    file.flush()
     return _Written(size, line)

@@ -1,5 +1,6 @@
 """What the audit commands find: an edited row, an edited event, a changed export; and what mends it."""
 
+import os
 import shlex
 import shutil
 import sqlite3
@@ -69,6 +70,24 @@ def test_an_export_never_lands_in_the_store(cli: CommandLine) -> None:
     cli("log", "export", "-o", "mine.jsonl")
     assert Path("mine.jsonl").stat().st_mode & 0o777 == 0o600
     assert "hold" in cli("log", "verify").out
+
+
+def test_an_export_takes_the_place_of_files_alone(cli: CommandLine) -> None:
+    """A link stays, and its file is replaced; a pipe is written into; a folder is refused by its own name."""
+    cli("run", "--inline", "sample", "greet")
+    Path("disk").mkdir()
+    Path("link").symlink_to("disk/audit.jsonl")
+    cli("log", "export", "-o", "link")
+    assert Path("link").is_symlink()
+    cli("log", "verify", "disk/audit.jsonl")
+    os.mkfifo("pipe")
+    pipe = os.open("pipe", os.O_RDWR | os.O_NONBLOCK)  # a small export fits into it
+    cli("log", "export", "-o", "pipe")
+    assert Path("pipe").is_fifo()
+    assert os.read(pipe, 2**16) == Path("disk/audit.jsonl").read_bytes()
+    os.close(pipe)
+    assert "The path disk cannot be used: Is a directory." in cli("log", "export", "-o", "disk", code=2).err
+    assert sorted(each.name for each in Path("disk").iterdir()) == ["audit.jsonl"]
 
 
 def test_a_replay_of_what_is_not_there_says_what_is(cli: CommandLine, tmp_path: Path) -> None:

@@ -120,6 +120,16 @@ def test_writing_changes_one_line(tmp_path: Path) -> None:
     assert read_toml(path) == {"pass_env": ["A", "B"], "agents": {"new": 'cmd:x "y z"'}}
 
 
+def test_writing_leaves_a_link_one(tmp_path: Path) -> None:
+    """Configuration that is kept elsewhere and linked to is changed there."""
+    kept = write(tmp_path / "kept.toml", "capacity = 1\n")
+    link = tmp_path / "config.toml"
+    link.symlink_to(kept)
+    write_setting(link, "capacity", "4")
+    assert link.is_symlink()
+    assert read_toml(kept) == {"capacity": 4}
+
+
 def test_writing_refuses_what_one_line_cannot_change(tmp_path: Path) -> None:
     """A value over several lines is left for a person, and the file stays as it was."""
     text = "pass_env = [\n  'A',\n]\n"
