@@ -13,7 +13,7 @@ T = TypeVar("T")
 #: What the host says where nothing can follow.
 FINISHED: Final = "finished"
 #: The host ends a subscription with these, and another one, or the same later, takes it up.
-_GOES_ON: Final = frozenset({"store_closed", "store_unavailable", "host_stopping", "host_busy"})
+_GOES_ON: Final = frozenset({"store_closed", "store_unavailable", "host_busy"})
 
 
 class Following(Protocol[T]):

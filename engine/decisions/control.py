@@ -1,6 +1,6 @@
 """Pause, resume and cancel: the transition matrix of page 05, one standing of the run a column."""
 
-from typing import Final, Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from runwright.engine.commands.client import CancelRun, PauseRun, ResumeRun
 from runwright.engine.decisions.decided import Decided, Decision
@@ -20,10 +20,8 @@ from runwright.eventstore.events.run import (
     RunSourceAccepted,
 )
 
-Standing: TypeAlias = Literal["never_started", "running", "waiting", "parked", "paused", "terminal"]
-
 #: The columns of the matrix; `standing` says which one a run is in.
-STANDINGS: Final[tuple[Standing, ...]] = ("never_started", "running", "waiting", "parked", "paused", "terminal")
+Standing: TypeAlias = Literal["never_started", "running", "waiting", "parked", "paused", "terminal"]
 
 
 def standing(facts: RunFacts) -> Standing:

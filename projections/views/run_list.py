@@ -47,7 +47,8 @@ class RunListRow(RunRow):
 class RunList(Projection[RunListRow]):
     """One row per run with everything that a list of runs shows.
 
-    There is no second word on any fact: the run's part evolves as in `runs`, the queue state by the table of
+    It is for `query`. Whatever lists runs itself reads the control rows, which stand at the log's head while a view may
+    lag. There is no second word on any fact: the run's part evolves as in `runs`, the queue state by the table of
     moves of `queue`, the presentation as in `terminal`.
     """
 
