@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.errors import StoreClosed
 
 #: Between two looks at a store that another process writes (seconds).
 POLL = 0.25
@@ -130,7 +131,10 @@ class Subscription:
         with self._looking:
             while not self._closed:
                 if not self._ready:
-                    self._ready = next(self._batches(self._position), [])
+                    try:
+                        self._ready = next(self._batches(self._position), [])
+                    except StoreClosed:
+                        return None  # it was closed just as this looked
                     self._ready.reverse()
                 if self._ready:
                     event = self._ready.pop()

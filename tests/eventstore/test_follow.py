@@ -114,6 +114,23 @@ def test_closing_the_log_ends_its_subscriptions(tmp_path: Path) -> None:
         log.subscribe(0)
 
 
+def test_a_log_that_is_closed_just_as_a_subscription_looks_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for one that waits already: nothing follows, and that is no error."""
+    log = opened(tmp_path / "home")
+    following = log.subscribe(1)
+    read = log.batches
+
+    def closed_meanwhile(after: int) -> Iterator[list[RecordedEvent]]:
+        log.close()
+        return read(after)
+
+    monkeypatch.setattr(following, "_batches", closed_meanwhile)
+    assert list(following) == []
+    assert following.next() is None
+
+
 def test_a_reader_sees_commits_of_another_handle(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
     """It looks at a number of SQLite's, a few times a second, and reads only when that changed."""
     monkeypatch.setattr(follow, "POLL", 0.01)

@@ -28,8 +28,8 @@ class Commits:
         """Hear of commits for as long as the block lasts."""
         self._followers += 1
         if self._ear is None:
-            loop = asyncio.get_running_loop()
-            self._ear = _Ear(self._log, lambda position: loop.call_soon_threadsafe(self._tell, position))
+            loop, position = asyncio.get_running_loop(), self._log.head().position
+            self._ear = _Ear(self._log, position, lambda told: loop.call_soon_threadsafe(self._tell, told))
         try:
             yield
         finally:
@@ -52,11 +52,19 @@ class Commits:
 
 
 class _Ear(threading.Thread):
-    """Waits for commits; however many come before the loop has heard, it is told once."""
+    """Waits for commits; however many come before the loop has heard, it is told once.
 
-    def __init__(self, log: EventLog, tell: Callable[[int], object]) -> None:
+    Args:
+        log: The log.
+        after: The position beyond which it tells. A thread begins when it gets its turn: what is committed until then is
+            told as well, or whoever had looked in between would wait for the commit after it.
+        tell: Told each new position.
+    """
+
+    def __init__(self, log: EventLog, after: int, tell: Callable[[int], object]) -> None:
         super().__init__(name="runwright-commits", daemon=True)
         self._log = log
+        self._after = after
         self._news = log.news
         self._tell = tell
         self._over = False
@@ -65,7 +73,7 @@ class _Ear(threading.Thread):
     def run(self) -> None:
         """Tell of each commit, until it is over or the log is closed."""
         try:
-            position = self._log.head().position
+            position = self._after
             while self._news.wait(position, None, lambda: self._over):
                 position = self._log.head().position
                 self._tell(position)
