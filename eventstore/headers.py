@@ -3,11 +3,16 @@
 import functools
 import re
 
-from runwright.eventstore.errors import ValueRefused
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.errors import EventUnreadable, ValueRefused
 from runwright.eventstore.table import MAX_ACTOR, MAX_COMMAND, MAX_STREAM
+from runwright.eventstore.values import MAX_DATA
 
 MAX_ID = 128
 MAX_GENERATION = 2**63 - 1
+
+#: The year 9999, in UTC microseconds: a date behind it has no form.
+_AT_END = 253_370_764_800_000_000
 
 _STREAM = re.compile(
     r"host|log|(?:run|session|definition|sources)/(?P<one>[^/]+)|command/(?P<client>[^/]+)/(?P<key>[^/]+)"
@@ -59,6 +64,26 @@ def check_generation(generation: int | None) -> None:
     """
     if generation is not None and (type(generation) is not int or not 0 <= generation <= MAX_GENERATION):
         raise ValueRefused("generation", "is no whole number from 0", "hand in the claim's generation")
+
+
+def check_event(event: RecordedEvent) -> None:
+    """Check that a stored event is one that a version of this program could have written, and can be read by this one.
+
+    Raises:
+        EventUnreadable: It is not; `UnknownEvent` where this version knows no such type.
+    """
+    try:
+        check_stream(event.stream)
+        check_actor(event.actor)
+        check_command(event.command)
+        check_generation(event.generation)
+    except ValueRefused as refused:
+        raise EventUnreadable(event.position, event.type, f"its {refused.path} {refused.problem}") from None
+    if not 0 <= event.at < _AT_END:
+        raise EventUnreadable(event.position, event.type, "its time is none that a clock shows")
+    if len(event.data.encode()) > MAX_DATA:
+        raise EventUnreadable(event.position, event.type, f"its data has more than {MAX_DATA:,} bytes")
+    _ = event.event
 
 
 def _check(name: str, text: str, most: int) -> None:

@@ -12,12 +12,10 @@ from runwright.eventstore.chain import genesis
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.erased import ErasureLedger
 from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreForeign, StoreMissing, StoreUnavailable
-from runwright.eventstore.events.log import LogCreated
 from runwright.eventstore.home import Home
 from runwright.eventstore.stored import Ends, PageUnreadable, RowUnreadable, StoredEvents
-from runwright.eventstore.transfer.text import read_text
 from runwright.eventstore.verdict import Fault, Verdict
-from runwright.eventstore.walk import ChainWalk, body_fault, tail_fault
+from runwright.eventstore.walk import ChainWalk, body_fault, log_begun_by, tail_fault
 
 #: Called now and then with the position reached and the last one.
 Progress = Callable[[int, int], None]
@@ -183,7 +181,7 @@ class StoreWalk:
         first = next(found, None)
         if first is None:
             return None
-        created = _log_id(first) or _log_id(stored.created())
+        created = log_begun_by(first) or log_begun_by(stored.created())
         if created is None:
             what = "is not the one that a log begins with" if first.position == 1 else "is missing"
             return Fault("event_changed" if first.position == 1 else "event_missing", 1, f"Event 1 {what}.")
@@ -257,15 +255,3 @@ def _readable(stored: StoredEvents, position: int, upto: int) -> Iterator[Record
             return
         else:
             return
-
-
-def _log_id(event: RecordedEvent | None) -> str | None:
-    """Read the log's ID from the event that a log begins with."""
-    if event is None or event.type != LogCreated.type:
-        return None
-    try:
-        data = read_text(event.data)
-    except ValueError:
-        return None
-    found = data.get("log_id") if isinstance(data, dict) else None
-    return found if isinstance(found, str) else None

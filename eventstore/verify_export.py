@@ -23,7 +23,7 @@ from runwright.eventstore.transfer.jsonl import (
 )
 from runwright.eventstore.verdict import HEAD_LINE, Fault, Verdict
 from runwright.eventstore.verify_part import PartWalk
-from runwright.eventstore.walk import ChainWalk, body_fault, tail_fault
+from runwright.eventstore.walk import ChainWalk, body_fault, log_begun_by, tail_fault
 
 #: Called with the position reached and the last one of the file.
 Progress = Callable[[int, int], None]
@@ -157,8 +157,8 @@ class ExportReading:
         return walk.end() or self._kept_end(covered=False)
 
     def _held(self, event: RecordedEvent) -> Fault | None:
-        """Check what the chain leaves open: private values, a kept head."""
-        fault = body_fault(event)
+        """Check what the chain leaves open: whose log it begins, private values, a kept head."""
+        fault = self._begun(event) or body_fault(event)
         if fault is not None:
             return fault
         kept = self.head
@@ -171,6 +171,12 @@ class ExportReading:
         if self.progress is not None and self.opening is not None and self._events % 1000 == 0:
             self.progress(event.position, self.opening.last)
         return None
+
+    def _begun(self, event: RecordedEvent) -> Fault | None:
+        """Check that the first event begins the log of the head line: without it, no store could be read."""
+        if event.position != 1 or self.opening is None or log_begun_by(event) == self.opening.log_id:
+            return None
+        return Fault("event_changed", 1, "Event 1 is not the one that this log begins with.")
 
     def _whole_end(self, opening: ExportHead) -> Fault | None:
         found = 0 if self._last is None else self._last.position

@@ -6,6 +6,8 @@ from attrs import define, field
 
 from runwright.eventstore.chain import SALT_BYTES, body_digest, event_hash
 from runwright.eventstore.envelope import Head, RecordedEvent
+from runwright.eventstore.events.log import LogCreated
+from runwright.eventstore.transfer.text import read_text
 from runwright.eventstore.verdict import Fault
 
 
@@ -113,3 +115,15 @@ def tail_fault(last: Head | None, kept: Head, whose: str) -> Fault | None:
         detail = f"The log ends at position {found}; {whose} stands at {kept.position}: the tail is missing."
         return Fault("tail_missing", found + 1, detail)
     return None
+
+
+def log_begun_by(event: RecordedEvent | None) -> str | None:
+    """Answer the ID of the log that an event begins; ``None`` where it is none that a log begins with."""
+    if event is None or event.type != LogCreated.type:
+        return None
+    try:
+        data = read_text(event.data)
+    except ValueError:
+        return None
+    found = data.get("log_id") if isinstance(data, dict) else None
+    return found if isinstance(found, str) else None

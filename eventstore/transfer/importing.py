@@ -11,6 +11,7 @@ from runwright.eventstore import database, filesystem, opening
 from runwright.eventstore.database import Statement
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.errors import StoreMissing, WriteRefused
+from runwright.eventstore.headers import check_event
 from runwright.eventstore.home import Home
 from runwright.eventstore.lock import StoreLock
 from runwright.eventstore.materializer import Materializer
@@ -60,6 +61,7 @@ def import_log(
         ExportDamaged: The export does not hold.
         ExportIncomplete: It holds, but is a part of a log, or lacks private values that nobody erased.
         ExportUnreadable: The file cannot be read.
+        EventUnreadable: It holds an event that no version writes, or of a version that this one does not know.
         StoreInUse: Another process holds the state directory.
     """
     place = Home(home)
@@ -116,6 +118,7 @@ class _Filling:
             opened = self.reading.opening
             if opened is not None and not opened.complete:
                 raise ExportIncomplete(self.reading.source, "it is a part of a log")
+            check_event(event)
             batch.append(event)
             size += len(event.data) + len(event.body or "")
             if len(batch) >= _BATCH or size >= _BATCH_BYTES:

@@ -10,8 +10,8 @@ import pytest
 from attrs import evolve
 
 from runwright.eventstore import erasure
-from runwright.eventstore.envelope import Head
-from runwright.eventstore.errors import StoreForeign, StoreInUse, StoreReadonly
+from runwright.eventstore.envelope import Head, RecordedEvent
+from runwright.eventstore.errors import EventUnreadable, StoreForeign, StoreInUse, StoreReadonly
 from runwright.eventstore.log import LogReader
 from runwright.eventstore.table import EVENTS_LAYOUT
 from runwright.eventstore.transfer.errors import ExportDamaged, ExportIncomplete, ExportUnreadable, StoreExists
@@ -21,7 +21,7 @@ from runwright.eventstore.verdict import Verdict
 from runwright.eventstore.verify import verify_store
 from runwright.eventstore.verify_export import verify_export
 from support.audited import RUN_A, NoRows, append, export, make_store, open_log
-from support.chained import native, rechained, run_events, small_log
+from support.chained import LOG_ID, chained, log_created, native, rechained, run_events, small_log
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 
@@ -189,6 +189,47 @@ def test_a_chained_export_with_impossible_versions_is_refused(tmp_path: Path) ->
     source.write_bytes(b"".join(native(forged)))
     assert verify_export(source).ok
     with pytest.raises(ExportIncomplete):
+        bring(source, tmp_path / "two")
+    assert remains(tmp_path / "two") == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"type": "run.exploded"}, "no such type"),
+        ({"actor": "a\nb"}, "actor holds a control character"),
+        ({"actor": "a" * 201}, "actor has 201 bytes"),
+        ({"stream": "elsewhere/x"}, "stream is of no known kind"),
+        ({"command": ""}, "command has 0 bytes"),
+        ({"generation": -1}, "generation is no whole number"),
+        ({"at": -1}, "time is none that a clock shows"),
+        ({"at": 2**62}, "time is none that a clock shows"),
+        ({"data": f'{{"output":4,"x":"{"y" * 2**16}"}}'}, "data has more than"),
+        ({"data": '{"output":4,"x":1}'}, "missing field fingerprint"),
+    ],
+)
+def test_a_chained_event_that_no_version_writes_is_refused(tmp_path: Path, change: dict[str, Any], why: str) -> None:
+    """Who can rewrite the chain brings in nothing that commands would stumble over, and leaves no store."""
+    events = small_log()
+    source = tmp_path / "a.jsonl"
+    source.write_bytes(b"".join(native(rechained([*events[:-1], evolve(events[-1], **change)]))))
+    assert verify_export(source).ok
+    with pytest.raises(EventUnreadable, match=why) as refused:
+        bring(source, tmp_path / "two")
+    assert refused.value.position == events[-1].position
+    assert remains(tmp_path / "two") == set()
+
+
+@pytest.mark.parametrize("begins", [chained([*run_events(RUN_A)]), chained([log_created("another")], LOG_ID)])
+def test_a_log_that_does_not_begin_as_its_head_line_says_is_refused(
+    tmp_path: Path, begins: list[RecordedEvent]
+) -> None:
+    """An export that holds becomes a store that holds: its first event is the one that the store is read by."""
+    source = tmp_path / "a.jsonl"
+    source.write_bytes(b"".join(native(begins)))
+    verdict = verify_export(source)
+    assert (verdict.problem, verdict.position) == ("event_changed", 1)
+    with pytest.raises(ExportDamaged):
         bring(source, tmp_path / "two")
     assert remains(tmp_path / "two") == set()
 
