@@ -42,7 +42,7 @@ _USAGE_CODES: Final = frozenset(
         "not_found", "ambiguous_id", "run_unknown", "position_unknown",
         "workflow_not_found", "workflow_invalid", "input_invalid", "agent_missing", "interpreter_unusable",
         "value_refused", "payload_too_large", "output_invalid", "input_cleared",
-        "query_refused", "unknown_projection", "unknown_field", "unknown_operator", "value_unfit",
+        "query_refused", "unknown_projection", "unknown_field", "unknown_operator", "value_unfit", "query_too_long",
         "head_unreadable", "nothing_to_export", "export_unreadable", "no_export", "export_incomplete", "target_exists",
     }
 )  # fmt: skip

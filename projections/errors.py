@@ -8,11 +8,12 @@ ProjectionError
 ├── PositionUnknown          the log does not reach so far
 ├── RunUnknown               no event of that run is in what was read
 │   └── RunUnbegun           not yet, at the position that was asked for
-└── QueryRefused             a query asks for what is not there
+└── QueryRefused             a query asks for what is not there, or for too much
     ├── UnknownProjection
     ├── UnknownField
     ├── UnknownOperator
-    └── ValueUnfit
+    ├── ValueUnfit
+    └── QueryTooLong
 """
 
 from collections.abc import Iterable
@@ -175,3 +176,15 @@ class ValueUnfit(QueryRefused):
         super().__init__(f"{projection}.{field} is compared with {expected}.")
         self.projection = projection
         self.field = field
+
+
+class QueryTooLong(QueryRefused):
+    """A query has more conditions, fields to sort by or characters than the store compares at once."""
+
+    code = "query_too_long"
+    hint = "Ask for less at once; the output can be filtered further, with --json by a program."
+
+    def __init__(self, projection: str, what: str, most: int) -> None:
+        super().__init__(f"The query of {projection} has {what}, and may have {most:,}.")
+        self.projection = projection
+        self.most = most

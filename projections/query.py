@@ -1,5 +1,6 @@
 """Query: filter, sort and page the rows of any projection by field."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
@@ -10,7 +11,7 @@ from attrs import frozen
 
 from runwright.eventstore.database import Row, Statement, execute
 from runwright.eventstore.values import Json, JsonObject
-from runwright.projections.errors import UnknownField, UnknownOperator, UnknownProjection, ValueUnfit
+from runwright.projections.errors import QueryTooLong, UnknownField, UnknownOperator, UnknownProjection, ValueUnfit
 from runwright.projections.projection import Projection, Scalar
 from runwright.projections.replace import field_types
 from runwright.projections.shown import is_time, shown, shown_fields
@@ -24,6 +25,12 @@ OPERATORS: Final = ("!=", "<=", ">=", "=", "<", ">", "~")
 #: Rows of a page where nobody says how many.
 PAGE: Final = 100
 
+#: SQLite ends at a thousand conditions, two thousand fields to sort by, and patterns of 50,000 bytes.
+CONDITIONS_MAX: Final = 32
+SORTS_MAX: Final = 16
+PATTERN_MAX: Final = 4096
+
+_CURSOR: Final = re.compile(r"[0-9]{1,18}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TRUTHS: Final = {"true": True, "1": True, "false": False, "0": False}
 
@@ -91,14 +98,17 @@ def plan(
 
     Raises:
         UnknownProjection: There is none of that name; the error names those there are. In the same way
-            `UnknownField`, `UnknownOperator` and `ValueUnfit`.
+            `UnknownField`, `UnknownOperator`, `ValueUnfit` and `QueryTooLong`.
     """
     known = {each.name: each for each in projections}
     if name not in known:
         raise UnknownProjection(name, known)
     projection = known[name]
-    if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
+    if cursor is not None and not _CURSOR.fullmatch(cursor):
         raise ValueUnfit(name, "cursor", "the cursor of a page before")
+    for what, found, most in (("conditions", where, CONDITIONS_MAX), ("fields to sort by", sort, SORTS_MAX)):
+        if len(found) > most:
+            raise QueryTooLong(name, f"{len(found):,} {what}", most)
     return Query(
         projection=projection,
         where=tuple(_condition(projection, text) for text in where),
@@ -179,6 +189,8 @@ def _value(projection: Projection[Any], field: str, operator: str, text: str) ->
     if operator == "~":
         if kind is not str:
             raise ValueUnfit(projection.name, field, "no pattern, for it is no text")
+        if len(text) > PATTERN_MAX:
+            raise QueryTooLong(projection.name, f"a pattern of {len(text):,} characters", PATTERN_MAX)
         return _text(text, projection, field)
     if kind is str:
         return _text(text, projection, field)

@@ -8,8 +8,18 @@ from runwright.eventstore.events.run import RunParked
 from runwright.eventstore.reader import LogReader
 from runwright.projections.answer import answer
 from runwright.projections.control.registry import CONTROL
-from runwright.projections.errors import UnknownField, UnknownOperator, UnknownProjection, ValueUnfit
-from runwright.projections.query import Condition, Query, describe, plan, query_rows, query_table
+from runwright.projections.errors import QueryTooLong, UnknownField, UnknownOperator, UnknownProjection, ValueUnfit
+from runwright.projections.query import (
+    CONDITIONS_MAX,
+    PATTERN_MAX,
+    SORTS_MAX,
+    Condition,
+    Query,
+    describe,
+    plan,
+    query_rows,
+    query_table,
+)
 from runwright.projections.replay import replay_log
 from runwright.projections.views.registry import VIEWS
 from support.projected import held, tell
@@ -118,8 +128,36 @@ def test_errors_name_what_there_is() -> None:
     ):
         with pytest.raises(ValueUnfit):
             plan(CONTROL, "runs", where=[condition])
-    with pytest.raises(ValueUnfit):
-        plan(CONTROL, "runs", cursor="-1")
+
+
+@pytest.mark.parametrize("cursor", ["-1", "", "1.5", "\N{SUPERSCRIPT TWO}", "9" * 19, "9" * 5000])
+def test_a_cursor_is_one_that_a_page_gave(cursor: str) -> None:
+    """However many digits somebody wrote: SQLite counts to 2^63, and Python reads 4,300 of them."""
+    with pytest.raises(ValueUnfit, match="the cursor of a page before"):
+        plan(CONTROL, "runs", cursor=cursor)
+
+
+def test_the_last_cursor_is_an_empty_page(reader: LogReader) -> None:
+    """The largest offset that is taken is one that SQLite takes."""
+    assert answer(reader, plan(CONTROL, "runs", cursor="9" * 18)).items == []
+
+
+def test_what_is_too_long_for_sqlite_is_refused_by_name(reader: LogReader) -> None:
+    """As many conditions, fields and characters as may be are answered, one more is refused."""
+    most = plan(
+        CONTROL,
+        "runs",
+        where=["steps>=0"] * (CONDITIONS_MAX - 1) + ["run_id~" + "☃" * PATTERN_MAX],
+        sort=["steps"] * SORTS_MAX,
+    )
+    assert answer(reader, most).items == []
+    for where, sort in (
+        (["steps>=0"] * (CONDITIONS_MAX + 1), []),
+        (["run_id~" + "*" * (PATTERN_MAX + 1)], []),
+        ([], ["steps"] * (SORTS_MAX + 1)),
+    ):
+        with pytest.raises(QueryTooLong, match="may have"):
+            plan(CONTROL, "runs", where=where, sort=sort)
 
 
 def test_values_are_bound(reader: LogReader) -> None:
