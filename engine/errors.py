@@ -24,6 +24,7 @@ No message holds a private value: it names checks, names, paths, digests and typ
 """
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -280,13 +281,23 @@ class AgentUnasked(PreflightError):
 
 
 class SourceChanged(PreflightError):
-    """The files or the definition are not those that were saved; ``files`` names what differs."""
+    """The files or the definition are not those that were saved; ``files`` names what differs.
+
+    Args:
+        workflow: The workflow.
+        files: What differs.
+        ended: The reference that a run which has ended was started by: such a run takes no other files.
+    """
 
     code = "source_changed"
 
-    def __init__(self, workflow: str, files: Sequence[str]) -> None:
+    def __init__(self, workflow: str, files: Sequence[str], *, ended: str | None = None) -> None:
         self.files = tuple(files)
-        super().__init__(f"The sources of {workflow} have changed{named(self.files)}.")
+        hint = None
+        if ended is not None:
+            line = shlex.join(["runwright", "start", ended])
+            hint = f"put the files back, or start the workflow as it is now, with its input: `{line}`"
+        super().__init__(f"The sources of {workflow} have changed{named(self.files)}.", hint)
         self.workflow = workflow
 
 

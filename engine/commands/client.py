@@ -121,11 +121,13 @@ class RestartRun:
         run_id: The run that ended, the new one's parent.
         new_run_id: The new run.
         at: The node it begins at, with what finished before that node's last visit; ``None`` for the first one.
+        accepted: Whether it takes the definition that was accepted for the parent, for the files are not the root's.
     """
 
     run_id: str
     new_run_id: str
     at: str | None = None
+    accepted: bool = False
     expected: int | None = None
 
 

@@ -1,4 +1,8 @@
-"""Restarts: a fresh run of a root's definition and input, from the first node or from a named one."""
+"""Restarts: a fresh run of a root's definition and input, from the first node or from a named one.
+
+Where somebody has accepted other files for the run that is restarted, and those are what is there now, they stand in
+the place of the root's.
+"""
 
 from typing import Final
 
@@ -49,7 +53,7 @@ class RestartFacts:
     Attributes:
         parent: The run that is restarted.
         root: The first run of its chain.
-        definition: The root's graph.
+        definition: The graph that the new run stands on.
         terminal: How the parent ended.
         last: The run that the parent's work stands in now; itself, where nothing carries it on.
         input_there: Whether the root's input can still be read.
@@ -90,8 +94,11 @@ def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> 
     if isinstance(began, Conflict):
         return began
     cause, depth = began
+    stood_on = facts.parent.run if command.accepted else root
     queued = evolve(
         handed_on(root),
+        definition=stood_on.definition,
+        sources=stood_on.sources,
         kind="restart",
         cause=cause,
         depth=depth,
@@ -156,7 +163,7 @@ def _refuse_place(facts: RestartFacts, command: RestartRun) -> Conflict | None:
 
 
 def _taken_over(facts: RestartFacts, before: Before) -> tuple[Event, ...]:
-    """What finished before, as far as the root's graph knows it (other sources may have been accepted since)."""
+    """What finished before, as far as the new run's graph knows it (other sources may have been accepted since)."""
     nodes, mounts = facts.definition.nodes, facts.definition.mounts
     visits = [row for row in before.visits if row.path in nodes and nodes[row.path].kind == row.kind]
     return carried(visits, [row for row in before.mounts if row.path in mounts])

@@ -240,6 +240,8 @@ class AsyncSteering(AsyncAsking):
     ) -> Applied[str] | Adopted[str]:
         """Run an ended run's workflow afresh, with its root's definition and input.
 
+        Where other files were accepted for the run, and are there now, it takes those.
+
         Args:
             run_id: The run that ended.
             at: The node to begin at, with what had finished before the run last came to it.
@@ -262,18 +264,18 @@ class AsyncSteering(AsyncAsking):
         run = self._programs.ended(run_id)
         new_run_id = new_id(self._holder.clock.now(), self._holder.random)
         caller = self._identity.caller(key, caller)
-        program = None
+        program, accepted = None, False
         with self._provided(new_run_id, provisions):
             if run.status != "continued":
                 agents = self._launcher.agents(new_run_id)
                 try:
-                    program = await self._programs.afresh(self._programs.run(run.root), new_run_id, agents)
+                    program, accepted = await self._programs.afresh(run, new_run_id, agents)
                 except PreflightError:
                     given = Restarted(run_id=run_id, at=at)
                     if (known := self._known(caller, given, new=new_run_id, provisions=provisions)) is None:
                         raise
                     return known
-            command = RestartRun(run_id=run_id, new_run_id=new_run_id, at=at, expected=expected)
+            command = RestartRun(run_id=run_id, new_run_id=new_run_id, at=at, accepted=accepted, expected=expected)
             result = await self._send(command, caller)
         if result.value != new_run_id:
             self._adopted(new_run_id, result.value, provisions)

@@ -115,7 +115,7 @@ def _restart_facts(
     return RestartFacts(
         parent=parent,
         root=root,
-        definition=loader.saved(root.definition),
+        definition=loader.saved((run if command.accepted else root).definition),
         terminal=terminal,
         last=last_of_chain(rows, run).run_id,
         input_there=recorded is not None and recorded.body is not None,

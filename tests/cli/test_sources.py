@@ -69,3 +69,52 @@ def test_a_run_that_has_not_begun_takes_no_other_files(cli: CommandLine) -> None
         assert refused["code"] == "source_changed"
         assert "cancel it and start it again" in refused["hint"]
         assert "--accept-source" not in refused["hint"]
+
+
+ASKING = """
+from typing import Any
+from runwright import Context, Workflow
+asking = Workflow("asking")
+@asking.compute
+def before(ctx: Context[Any]) -> int:
+    return 1
+@asking.checkpoint(summary="Go on?")
+def ask(ctx: Context[Any]) -> dict[str, int]:
+    return {"n": ctx.output(before)}
+asking.entry(before)
+asking.then(before, ask)
+"""
+BEHIND = """
+@asking.compute
+def behind(ctx: Context[Any]) -> int:
+    return 2
+asking.then(ask, behind)
+"""
+
+
+def test_a_restart_takes_what_was_accepted_for_the_run_it_restarts(cli: CommandLine) -> None:
+    """Whose files are the root's again, is a restart of that; any others are refused with a step that can be taken."""
+    file = Path("asking.py")
+    file.write_text(ASKING)
+    cli("run", "--inline", "asking.py", code=5)
+    cli("cancel", "@last")
+    first = str(cli("status", "@last", "--json").document["run_id"])
+    cli("restart", "@last")
+    cli("resume", "@last", code=5)
+    file.write_text(ASKING + BEHIND)
+    cli("resume", "@last", "--accept-source", code=5)
+    cli("cancel", "@last")
+    second = str(cli("status", "@last", "--json").document["run_id"])
+    for at in ((), ("--at", "ask")):
+        cli("restart", second, *at)
+        cli("resume", "@last", code=5)
+        assert "behind" in cli("show", "@last").out
+        assert cli("status", "@last", "--json").document["root_run_id"] == first
+    refused = cli("restart", first, code=3).err
+    assert "`runwright start asking.py`" in refused
+    assert "resume" not in refused
+    cli("run", "--inline", "asking.py", code=5)
+    file.write_text(ASKING)
+    cli("restart", second)
+    cli("resume", "@last", code=5)
+    assert "behind" not in cli("show", "@last").out
