@@ -57,6 +57,8 @@ _MODULES: Final = {name: module for _, commands in GROUPS for name, module in co
 HELP: Final = {
     "max_width": 100,
     "commands_before_options": True,
+    "style_commands_table_column_width_ratio": (1, 5),  # the same in every group, so that they stand below each other
+    "range_string": "",  # a bound that nobody meets says nothing; whoever does is told
     "command_groups": {
         "runwright": [{"name": title, "commands": [name for name, _ in commands]} for title, commands in GROUPS]
     },

@@ -122,7 +122,8 @@ def _describe(command: click.Command, context: click.Context) -> Iterator[str]:
         names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
         metavar = "" if option.is_flag or option.count else f" `{option.make_metavar(context)}`"
         # A bar inside a cell would end it, in code too.
-        yield f"| {names}{metavar.replace('|', chr(92) + '|')} | {option.help or ''} |\n"
+        needed = " Needed." if option.required else ""
+        yield f"| {names}{metavar.replace('|', chr(92) + '|')} | {option.help or ''}{needed} |\n"
     if isinstance(command, IntentCommand):
         yield f"\n```console\n{_console(command.example)}\n```\n"
 

@@ -14,7 +14,9 @@ _STATES = ("reserved", "applying", "applied", "rejected", "ambiguous", "cancelle
 
 @intent("effects", example="runwright effects --state ambiguous", lines=True)
 @click.argument("run", required=False)
-@click.option("--state", type=click.Choice(_STATES), help="Only effects in this state.")
+@click.option(
+    "--state", type=click.Choice(_STATES), metavar="S", help=f"Only effects in this state: {', '.join(_STATES)}."
+)
 def command(call: Invocation, run: str | None, state: str | None) -> None:
     """Side effects, and how sure we are of them.
 

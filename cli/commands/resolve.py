@@ -29,7 +29,7 @@ _OUTCOMES: dict[str, Outcome] = {
 @click.argument("effect")
 @click.argument("outcome", type=click.Choice(list(_OUTCOMES)))
 @click.option("--result", metavar="JSON", help="With `done`: its result, of the node's type.")
-@click.option("--reason", required=True, metavar="TEXT", help="How you know (needed); a private value.")
+@click.option("--reason", required=True, metavar="TEXT", help="How you know; a private value.")
 @takes_store
 def command(call: Invocation, effect: str, outcome: str, result: str | None, reason: str) -> None:
     """Say what became of an uncertain effect.

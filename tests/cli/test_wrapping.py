@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
+from runwright.cli.catalogue import GROUPS
 from runwright.cli.main import main
 from runwright.cli.rendering.wrapping import wrapped
 from support.command_line import CommandLine
@@ -71,6 +72,21 @@ def test_an_example_is_shown_as_it_is_typed(cli: CommandLine, monkeypatch: pytes
         "   runwright resolve 9f3c21 done --result '\"ok\"' --reason 'seen in the mailbox'\n"
         in cli("resolve", "--help").out
     )
+
+
+def test_help_stands_in_columns_and_cuts_nothing(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 80 columns each command's name is whole, what they do stands below each other, no list of choices breaks."""
+    monkeypatch.setenv("COLUMNS", "80")
+    catalogue = cli("--help").out.split(" Options ")[0]
+    rows = re.findall(r"^│ (\S+)( +)(?=\S)", catalogue, re.MULTILINE)
+    assert [name for name, _ in rows] == [name for _, commands in GROUPS for name, _ in commands]
+    assert len({len(name + blanks) for name, blanks in rows}) == 1
+    for name, _ in rows:
+        shown = cli(name, "--help").out
+        assert "…" not in shown.split(" Example")[0], name
+        assert "<=x" not in shown, name
+        for choices in re.findall(r"\[(\w+\|[^ ]*)", shown):
+            assert choices.endswith("]"), (name, choices)
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80])
