@@ -30,11 +30,11 @@ def changing(call: Invocation, client: "Client | None" = None, handed: Handed | 
     if client is not None:
         yield HostedChanges(client, handed)
         return
-    with host_if_any(call) as reached:
+    with host_if_any(call, staying=True) as reached:
         if reached is not None:
             yield HostedChanges(reached, handed)
             return
     from runwright.cli.held_changes import held_changes
 
-    with held_changes(call) as changes:
+    with held_changes(call, handed) as changes:
         yield changes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from attrs import field, frozen
 
 from runwright.cli.failures import INTERRUPTED
-from runwright.cli.hosting import held_elsewhere
+from runwright.cli.hosting import held_elsewhere, when_free
 from runwright.cli.inline_questions import InlineQuestions
 from runwright.cli.interview import asking_terminal
 from runwright.cli.invocation import Invocation, user_folder
@@ -66,7 +66,7 @@ def drive(call: Invocation, agents: "Mapping[str, Agent]", begin: Begin, *, time
     call.printed.hear = _unheard
     try:
         with asyncio.Runner(loop_factory=new_loop) as runner:
-            return runner.run(_drive(call, agents, begin, timeout))
+            return when_free(call, lambda: runner.run(_drive(call, agents, begin, timeout)))
     except StoreInUse as error:
         raise held_elsewhere(call, error.message) from None
 

@@ -3,10 +3,10 @@
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from runwright.cli.failures import UNAVAILABLE, Failure, Refused
 from runwright.cli.invocation import Invocation
@@ -15,6 +15,13 @@ from runwright.engine.run_mark import RUN_MARK
 if TYPE_CHECKING:
     from runwright.engine.client.client import Client
 
+T = TypeVar("T")
+
+#: Seconds that steps under way get when a host is stopped, and further ones for it to give its store back.
+GRACE, MARGIN = 10.0, 30.0
+#: Seconds that another command may keep the store, and that many of them may in turn.
+_TURN: Final = 5.0
+_TURNS: Final = 30.0
 #: How often a host that died is followed by another one for one command, and the seconds between two looks for it.
 STARTS: Final = 3
 _LOOK: Final = 1.0
@@ -27,35 +34,98 @@ def host_lives(call: Invocation) -> bool:
     return find_host(call.home) is not None
 
 
-def stop_host(home: Path, client: "Client", grace: float, margin: float) -> bool:
+def stop_host(home: Path, client: "Client", grace: float, margin: float = MARGIN) -> bool:
     """Have the host of a state directory stop, and wait until it writes nothing there any more; whether it does not.
 
     Args:
         home: The state directory.
-        client: A connection to its host.
+        client: A connection to its host, which somebody else may have told to stop as well.
         grace: Seconds for the steps under way.
         margin: Further seconds for the host itself.
     """
+    from runwright.engine.protocol.errors import HostUnavailable
     from runwright.eventstore.home import Home
     from runwright.eventstore.lock import given_back, holder
 
     place = Home(home)
     process = holder(place)
-    client.host_stop(grace=grace)
+    with suppress(HostUnavailable):
+        client.host_stop(grace=grace)
     # The connection ends a moment before the store is free for whoever comes next.
     return client.gone(grace + margin) and given_back(place, process, wait=margin)
 
 
 @contextmanager
-def host_if_any(call: Invocation) -> "Iterator[Client | None]":
-    """A connection to the host, and ``None`` where none lives."""
-    if not host_lives(call):
+def host_if_any(call: Invocation, *, staying: bool = False) -> "Iterator[Client | None]":
+    """A connection to the host, and ``None`` where none lives.
+
+    Args:
+        call: The invocation.
+        staying: Whether one that is about to stop is none: it takes nothing in that would go on there. Its end is
+            waited for.
+    """
+    if staying and _leaves(call):
         yield None
         return
-    from runwright.engine.client.client import Client
-
-    with Client.connect(call.home, client="cli") as client:
+    client = _reached(call)
+    if client is None:
+        yield None
+        return
+    with client:
         yield client
+
+
+def _reached(call: Invocation, *, patience: float | None = None) -> "Client | None":
+    if not host_lives(call):
+        return None
+    from runwright.engine.client.client import PATIENCE, Client
+    from runwright.engine.protocol.errors import HostUnavailable
+
+    try:
+        return Client.connect(call.home, client="cli", patience=PATIENCE if patience is None else patience)
+    except HostUnavailable:
+        if host_lives(call):
+            raise
+        return None  # it has ended since
+
+
+def _leaves(call: Invocation) -> bool:
+    """Whether there is a host that was told to stop; then it is gone."""
+    from runwright.engine.protocol.errors import HostUnavailable
+
+    client = _reached(call, patience=0.0)
+    if client is None:
+        return False
+    with client:
+        try:
+            return client.host_status()["state"] == "draining" and client.gone(GRACE + MARGIN)
+        except HostUnavailable:
+            return not host_lives(call)
+
+
+def when_free(call: Invocation, take: Callable[[], T]) -> T:
+    """Take the store, once the commands that have it for a moment have given it back.
+
+    Args:
+        call: The invocation.
+        take: Takes it, and raises where somebody has it, before anything else is done.
+
+    Raises:
+        StoreInUse: A host has it, or somebody who keeps it.
+    """
+    from runwright.eventstore.errors import StoreInUse
+    from runwright.eventstore.home import Home
+    from runwright.eventstore.lock import given_back
+
+    until = time.monotonic() + _TURNS
+    while True:
+        try:
+            return take()
+        except StoreInUse as held:
+            if host_lives(call) or time.monotonic() >= until:
+                raise
+            if not given_back(Home(call.home), held.pid, wait=_TURN):
+                raise
 
 
 @contextmanager

@@ -48,9 +48,9 @@ class Runs(Protocol):
 
 
 @contextmanager
-def runs_of(call: Invocation) -> "Iterator[Runs]":
-    """The runs, asked of whoever answers quickest."""
-    with host_if_any(call) as client:
+def runs_of(call: Invocation, *, staying: bool = False) -> "Iterator[Runs]":
+    """The runs, asked of whoever answers quickest; ``staying`` as for `host_if_any`."""
+    with host_if_any(call, staying=staying) as client:
         if client is not None:
             yield HostedRuns(call, client)
             return

@@ -98,7 +98,7 @@ def _through_host(call: Invocation, text: str, value: str) -> _Given | None:
     """Have the host find the question and take the answer; ``None`` where none lives, or more is needed than that."""
     from runwright.cli.hosted_changes import HostedChanges
 
-    with host_if_any(call) as client:
+    with host_if_any(call, staying=True) as client:
         if client is None:
             return None
         runs = HostedRuns(call, client)
@@ -176,8 +176,9 @@ class _Replies:
 
     def _ask(self, ask: Callable[[Changes], Change]) -> Change:
         with changing(self._call, handed=self._handed) as changes:
+            change = ask(changes)
             self.drives = changes.drives
-            return ask(changes)
+            return change
 
 
 def _handed(call: Invocation, store: "Reader", request_id: str) -> Handed:

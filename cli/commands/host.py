@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import rich_click as click
 
 from runwright.cli.command import Family, intent, takes_store
 from runwright.cli.failures import UNAVAILABLE, Failure, Refused
-from runwright.cli.hosting import host_if_any, host_lives, start_if_none, stop_host
+from runwright.cli.hosting import GRACE, MARGIN, host_if_any, host_lives, start_if_none, stop_host, when_free
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.settings import redact_after_of
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runwright.engine.client.client import Client
-
-#: Seconds that workers get to reach their next boundary, and further ones for a host to give its store back.
-_GRACE, _MARGIN = 10.0, 30.0
 
 
 #: Whoever gives it vouches for what this machine cannot see.
@@ -69,7 +67,8 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None, old_host_
         redact_after=redact_after_of,
     )
     try:
-        run_host(call.home, settings, ready=lambda: call.out.say("The host serves. Ctrl-C stops it."))
+        ready = partial(call.out.say, "The host serves. Ctrl-C stops it.")
+        when_free(call, lambda: run_host(call.home, settings, ready=ready))
     except StoreInUse as error:
         if host_lives(call):
             raise _lives_already() from None
@@ -84,7 +83,8 @@ def start(call: Invocation, old_host_gone: bool) -> None:
 
     Where one lives already, nothing is done.
     """
-    begun = start_if_none(call, old_host_gone=old_host_gone)
+    with host_if_any(call, staying=True) as client:
+        begun = client is None and start_if_none(call, old_host_gone=old_host_gone)
     if call.out.for_machines:
         call.out.document({"action": "host start", "started": begun})
     else:
@@ -121,7 +121,7 @@ def stop(call: Invocation, timeout: str | None) -> None:
     from runwright.eventstore.store_id import noted
     from runwright.eventstore.verdict import format_head
 
-    grace = _GRACE if timeout is None else parse_duration(timeout, "--timeout")
+    grace = GRACE if timeout is None else parse_duration(timeout, "--timeout")
     with host_if_any(call) as client:
         stopped = client is not None and _stop(call, client, grace)
     # The one that its holder left beside the store: reading it there needs no database.
@@ -141,12 +141,12 @@ for _each in (run, start, status, stop):
 
 
 def _stop(call: Invocation, client: "Client", grace: float) -> bool:
-    if stop_host(call.home, client, grace, _MARGIN):
+    if stop_host(call.home, client, grace):
         return True
     raise Refused(
         Failure(
             code="host_unavailable",
-            message=f"The host did not end within {grace + _MARGIN:.0f} seconds",
+            message=f"The host did not end within {grace + MARGIN:.0f} seconds",
             hint="`runwright host status` says what it is at; `runwright store status` names its process",
             exit_code=UNAVAILABLE,
         )

@@ -24,7 +24,7 @@ def command(call: Invocation, run: str, at: str | None) -> None:
     from runwright.cli.naming_runs import runs_of
     from runwright.cli.rendering.endings import queued_lines
 
-    with runs_of(call) as known:
+    with runs_of(call, staying=True) as known:
         ended = known.find(run)
         run_id = str(ended["run_id"])
         if at is not None:

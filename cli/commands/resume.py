@@ -74,7 +74,7 @@ def command(
         rows = [store.query("runs", where=[f"run_id={each}"]).items[0] for each in run_ids]
         after = store.head().position
     handed = [Handed.of(call, Bound.of([row])) for row in rows]
-    with host_if_any(call) as client:
+    with host_if_any(call, staying=True) as client:
         if client is not None:
             driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), after, sources, seconds)
         else:

@@ -92,14 +92,15 @@ def adopt(call: Invocation) -> None:
 
     Do it only where the store that it came from does not go on: otherwise both would carry out its effects.
     """
-    from runwright.cli.hosting import held_elsewhere
+    from runwright.cli.hosting import held_elsewhere, when_free
     from runwright.engine.embedded.adopting import adopt_store
     from runwright.eventstore.errors import StoreInUse
     from runwright.eventstore.verdict import format_head
 
     try:
-        head = adopt_store(
-            call.home, by="client:cli", actor="client:cli", unsafe_filesystem=call.flags.unsafe_filesystem
+        unsafe = call.flags.unsafe_filesystem
+        head = when_free(
+            call, lambda: adopt_store(call.home, by="client:cli", actor="client:cli", unsafe_filesystem=unsafe)
         )
     except StoreInUse as error:
         raise held_elsewhere(call, error.message) from None
