@@ -85,7 +85,7 @@ class Queue:
         open_turn: The message of its open turn.
         waiting: What has not reached it, in order.
         shown: The last message of the open request, where it was sent.
-        cancelled: Cancelled steps that the coordinator may still hold.
+        cancelled: Cancelled messages that the coordinator may still hold.
         known: The messages whose presence this epoch knows.
     """
 

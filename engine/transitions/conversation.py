@@ -87,7 +87,7 @@ class Conversation:
                 open_turn=None if turn is None else self._rows.get(MESSAGES, turn.message),
                 waiting=self._waiting(row, known),
                 shown=None if holder is None else self._shown(holder),
-                cancelled=() if holder is None else self._cancelled(holder, row),
+                cancelled=self._cancelled(holder, row),
                 known=known,
             )
         )
@@ -160,10 +160,18 @@ class Conversation:
                 return row
         return None
 
-    def _cancelled(self, holder: RunFacts, session: SessionRow) -> tuple[MessageRow, ...]:
-        """Cancelled steps of the run that this coordinator was handed and may still show."""
-        found = self._rows.find(MESSAGES, run_id=holder.run.run_id, state="cancelled", kind="step", epoch=session.epoch)
-        return tuple(sorted((each for each in found if each.sends), key=lambda row: row.order))
+    def _cancelled(self, holder: RunFacts | None, session: SessionRow) -> tuple[MessageRow, ...]:
+        """What this coordinator was handed, may still show, and is to show no more.
+
+        Of the run that holds the session that is looked up; of any other, and of what tells rather than asks, it is
+        remembered for as long as this process holds the store.
+        """
+        handed = (self.message(each) for each in self._presence.in_flight(self._session, session.epoch))
+        found = {each.message: each for each in handed if each is not None and each.state == "cancelled"}
+        if holder is not None:
+            of = {"run_id": holder.run.run_id, "kind": "step", "epoch": session.epoch}
+            found |= {each.message: each for each in self._rows.find(MESSAGES, state="cancelled", **of) if each.sends}
+        return tuple(sorted(found.values(), key=lambda row: row.order))
 
     def _described(self, current: Current) -> CurrentMessage:
         row = current.message

@@ -50,6 +50,11 @@ class Presence:
         known = self._sessions.get(session)
         return () if known is None or known.epoch != epoch else known.messages.keys()
 
+    def in_flight(self, session: str, epoch: str | None) -> Collection[str]:
+        """The messages that coordinator was handed here, and has not told the presence of."""
+        known = self._sessions.get(session)
+        return () if known is None or known.epoch != epoch else known.handed.keys() - known.messages.keys()
+
     def present(self, session: str, epoch: str, message: str) -> None:
         """A message stands on the active branch."""
         self._tell(session, epoch, message, True)

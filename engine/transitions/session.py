@@ -184,7 +184,9 @@ class SessionUnit:
             return present(message, step, epoch=command.epoch, entry=command.entry, now=tx.now)
         if not command.rests:
             return ()
-        handed = message.state != "sent" and message.epoch == command.epoch and message.sends > 0
+        # A cancelled step may yet show, and another one is about to take its place; of the rest nothing comes any more.
+        may_come = message.state == "pending" or (message.state == "cancelled" and message.kind == "step")
+        handed = may_come and message.epoch == command.epoch and message.sends > 0
         self._presence.absent(command.session, command.epoch, message.message, handed=handed)
         return absent(message, step)
 

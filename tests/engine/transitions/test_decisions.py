@@ -108,6 +108,21 @@ def test_in_a_session_its_message_is_part_of_that(scene: Stage) -> None:
     assert scene.row(MESSAGES, message.message).state == "cancelled"
 
 
+def test_one_that_is_made_elsewhere_is_taken_back_from_whoever_keeps_it(scene: Stage) -> None:
+    """Nothing takes its place, so that it is missing is believed at once."""
+    row = asked(scene, session="s1")
+    pi = ScriptedSession(scene)
+    m = pi.take().message
+    scene.ask(decide(row))
+    current = pi.current
+    assert current is not None
+    assert (current.message, current.state, current.deliver) == (m, "cancelled", False)
+    pi.report(m, idle=False)
+    assert pi.current == current
+    pi.report(m)
+    assert pi.current is None
+
+
 def test_a_person_decides_and_the_run_goes_on_by_itself(scene: Stage) -> None:
     """No child run; the output says what, by whom and when."""
     row = asked(scene)

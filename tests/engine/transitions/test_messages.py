@@ -3,6 +3,7 @@
 from runwright.engine.commands.client import CancelRun, PauseRun, ResumeRun
 from runwright.engine.commands.host import FireTimer
 from runwright.engine.commands.worker import StartNode
+from runwright.engine.decisions.message import QUIET
 from runwright.engine.results import Adopted, Applied, Conflict
 from runwright.eventstore.events.message import MessageQueued
 from runwright.projections.control.messages import MESSAGES
@@ -141,6 +142,21 @@ def test_evidence_makes_a_cancelled_message_sent(scene: Stage) -> None:
     pi.branch.append(m)
     pi.report(m)
     assert states(scene) == {m: "sent"}
+
+
+def test_a_step_in_hand_is_taken_back_with_its_run(scene: Stage) -> None:
+    """Its coordinator may keep it until the agent rests, and the run holds the session no more; it may show yet."""
+    pi, m = asked(scene), step(scene)
+    pi.take(m)
+    scene.ask(CancelRun(run_id="run-1"))
+    current = pi.current
+    assert current is not None
+    assert (current.message, current.state, current.deliver) == (m, "cancelled", False)
+    pi.report(m)
+    assert pi.current == current, "agents defer what they were handed"
+    scene.wait(QUIET + 1)
+    pi.report(m)
+    assert pi.current is None
 
 
 def test_a_step_that_left_the_branch_is_asked_again(scene: Stage) -> None:

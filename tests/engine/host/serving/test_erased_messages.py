@@ -45,6 +45,12 @@ async def test_an_erased_end_is_told_to_nobody(tmp_path: Path, handed: bool) -> 
         (message,) = await rows(pi, "messages")
         assert (message["kind"], message["state"]) == ("terminal", "cancelled")
         assert (await pi.client.run_status(run_id))["presentation"]["state"] == "abandoned"
+        if handed:
+            # Its adapter may keep it until the agent rests: it is told to drop it, and that it has is believed at once.
+            while (view := await pi.next())["current"]["state"] != "cancelled":
+                pass
+            assert (view["current"]["message"], view["current"]["deliver"]) == (message["message"], False)
+            await pi.report(message["message"])
         assert (await pi.view())["current"] is None
         # The agent may have shown it already: that is so whatever was believed, and changes no end.
         pi.branch.append(message["message"])
