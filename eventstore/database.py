@@ -3,8 +3,8 @@
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -142,6 +142,17 @@ def define(connection: sqlalchemy.Connection, application: int, version: int, st
     for statement in statements:
         new.execute(statement)
     new.execute("COMMIT")
+
+
+def takes(statements: Iterable[str]) -> bool:
+    """Tell whether SQLite takes statements as they are, tried in a database that is empty and goes at once."""
+    with closing(sqlite3.connect(":memory:")) as trial:
+        try:
+            for each in statements:
+                trial.execute(each)
+        except RAW:
+            return False
+    return True
 
 
 def data_version(connection: sqlalchemy.Connection) -> int:

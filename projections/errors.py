@@ -72,11 +72,13 @@ class ProjectionInvalid(ProjectionError):
     """A projection is declared in a way that cannot work."""
 
     code = "projection_invalid"
-    hint = "Correct the projection class; docs/guides/projections.md shows a whole one."
+    hint = "Correct the projection class; docs/guides/audit.md shows a whole one."
 
-    def __init__(self, projection: str, why: str) -> None:
+    def __init__(self, projection: str, why: str, *, named: str = "") -> None:
         super().__init__(f"Projection {projection} is not usable: {why}.")
         self.projection = projection
+        self.why = why
+        self.names = frozenset((projection, named)) - {""}
 
 
 class ViewFailed(ProjectionError):

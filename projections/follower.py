@@ -13,6 +13,9 @@ from runwright.projections.views.store import Views
 #: Between two looks while events keep coming (seconds): views may lag, runs may not.
 PAUSE: Final = 1.0
 
+#: How long an end waits for a program's view that does not return (seconds); its thread ends with the process then.
+PATIENCE: Final = 5.0
+
 
 class Follower:
     """Keeps the views near the end of the log, in a thread of its own.
@@ -23,17 +26,19 @@ class Follower:
     Args:
         log: The log, held by this process.
         pause: Between two steps while events keep coming (seconds).
+        patience: How long `close` waits for a view that does not return (seconds).
     """
 
-    def __init__(self, log: EventLog, *, pause: float = PAUSE) -> None:
+    def __init__(self, log: EventLog, *, pause: float = PAUSE, patience: float = PATIENCE) -> None:
         self.trouble: StoreError | None = None
         self._log = log
         self._pause = pause
+        self._patience = patience
         self._stopped = threading.Event()
         self._lock = threading.Lock()
         self._waiting: Subscription | None = None
         users, self._unusable = users_views()
-        self._views = Views(log.home, log, (*VIEWS, *users))
+        self._views = Views(log.home, log, (*VIEWS, *users), stopped=self._stopped.is_set)
         self._thread = threading.Thread(target=self._run, name="runwright-views", daemon=True)
 
     @property
@@ -51,20 +56,31 @@ class Follower:
             return self._views.catch_up()
 
     def rebuild(self, *names: str) -> int:
-        """Fill views anew; answer how far they came."""
+        """Fill views anew; answer how far they came.
+
+        Raises:
+            ViewFailed: One of them cannot follow; the others were filled.
+        """
         with self._lock:
-            return self._views.rebuild(names)
+            reached = self._views.rebuild(names)
+            for failure in self._views.failures:
+                if failure.projection in names:
+                    raise failure
+            return reached
 
     def close(self) -> None:
-        """Stop following and close the file."""
+        """Stop following and close the file; what a program's view is still about is waited for only so long."""
         self._stopped.set()
         waiting = self._waiting
         if waiting is not None:
             waiting.close()
         if self._thread.is_alive():
-            self._thread.join()
-        with self._lock:
-            self._views.close()
+            self._thread.join(self._patience)
+        if self._lock.acquire(timeout=self._patience if not self._thread.is_alive() else 0):
+            try:
+                self._views.close()
+            finally:
+                self._lock.release()
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -72,6 +88,8 @@ class Follower:
                 reached = self.catch_up()
                 self.trouble = None
             except StoreError as error:
+                if self._stopped.is_set():
+                    return  # whoever closed this may have closed the log since
                 self.trouble = error
                 reached = self._log.head().position
             self._waiting = self._log.subscribe(reached)

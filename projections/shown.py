@@ -32,7 +32,7 @@ def shown_value(projection: Projection[Any], field: str, value: Any) -> Json:
     """Answer one field's value as people are shown it."""
     if field in projection.hidden:
         return HIDDEN
-    if is_time(field):
+    if is_time(field) and isinstance(value, int):  # a program's own row may keep a text under such a name
         return shown_time(value)
     plain: Json = value.hex() if isinstance(value, bytes) else value
     return plain

@@ -80,10 +80,10 @@ def _kinds(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """
     from runwright.projections.control.registry import CONTROL
     from runwright.projections.errors import UnknownProjection
-    from runwright.projections.views.registry import VIEWS, users_views
+    from runwright.projections.views.registry import views_for
 
     control = [each.name for each in CONTROL]
-    views = [each.name for each in (*VIEWS, *users_views()[0])]
+    views = [each.name for each in views_for(names)]
     for name in names:
         if name not in control and name not in views:
             raise UnknownProjection(name, (*control, *views))

@@ -307,7 +307,7 @@ class Reader:
         Raises:
             UnknownProjection: There is none of that name; and its kin for fields, operators and values.
         """
-        views = () if projection in _CONTROL_NAMES else _views()
+        views = () if projection in _CONTROL_NAMES else _views(projection)
         query = plan((*CONTROL, *views), projection, where=where, sort=sort, limit=limit, cursor=cursor)
         if views:
             from runwright.projections.views.reading import view_page
@@ -381,11 +381,11 @@ class Reader:
         return last
 
 
-def _views() -> "tuple[Projection[Any], ...]":
+def _views(*names: str) -> "tuple[Projection[Any], ...]":
     """Our views and those that programs registered; loading the latter is left to who asks for one."""
-    from runwright.projections.views.registry import VIEWS, users_views
+    from runwright.projections.views.registry import views_for
 
-    return (*VIEWS, *users_views()[0])
+    return views_for(names)
 
 
 def _narrowed(statuses: Collection[str]) -> Iterator[Condition]:

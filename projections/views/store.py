@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -16,13 +16,14 @@ from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.errors import EventUnreadable, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from runwright.eventstore.home import Home, check_file, create_file
 from runwright.eventstore.reader import LogReader
-from runwright.projections.errors import ViewFailed
+from runwright.projections.errors import ImpossibleEvent, ViewFailed
 from runwright.projections.inline import ControlRows
 from runwright.projections.projection import Projection
 from runwright.projections.statements import statements_of
 from runwright.projections.tables import ddl
 
-_cursors = sqlalchemy.Table(
+#: How far each view has come; the one table of the file that is no view's.
+CURSORS = sqlalchemy.Table(
     "cursors",
     sqlalchemy.MetaData(),
     sqlalchemy.Column("view", sqlalchemy.Text, nullable=False),
@@ -33,7 +34,7 @@ _cursors = sqlalchemy.Table(
     sqlite_strict=True,
     sqlite_with_rowid=False,
 )
-_new = sqlite.insert(_cursors)
+_new = sqlite.insert(CURSORS)
 _SAVE = Statement.of(
     _new.on_conflict_do_update(
         index_elements=["view"],
@@ -41,7 +42,7 @@ _SAVE = Statement.of(
     )
 )
 _CURSOR = Statement.of(
-    sqlalchemy.select(_cursors.c.layout, _cursors.c.position).where(_cursors.c.view == bindparam("view"))
+    sqlalchemy.select(CURSORS.c.layout, CURSORS.c.position).where(CURSORS.c.view == bindparam("view"))
 )
 _BEGIN, _COMMIT, _ROLLBACK = Statement("BEGIN IMMEDIATE"), Statement("COMMIT"), Statement("ROLLBACK")
 
@@ -68,12 +69,21 @@ class Views:
         home: The state directory.
         log: The log to follow.
         projections: The views.
+        stopped: Whether to end before the next batch of events; what was followed stays.
     """
 
-    def __init__(self, home: Home, log: LogReader, projections: Iterable[Projection[Any]]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        log: LogReader,
+        projections: Iterable[Projection[Any]],
+        *,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._path = home.views
         self._log = log
         self._projections = tuple(projections)
+        self._stopped = stopped
         self._open()
 
     @property
@@ -129,7 +139,7 @@ class Views:
             # A lost commit is followed again; only a checkpoint has to wait for the disk.
             execute(self._connection, Statement("PRAGMA synchronous=NORMAL"))
             if "cursors" not in database.schema(self._connection):
-                execute(self._connection, Statement(ddl([_cursors])[0]))
+                execute(self._connection, Statement(ddl([CURSORS])[0]))
             last = self._log.head().position
             self._views = [_View(self._connection, each, self._log.log_id, last) for each in self._projections]
         except BaseException:
@@ -148,6 +158,8 @@ class Views:
     def _follow(self, last: int) -> None:
         try:
             for batch in self._log.facts(after=self.position, upto=last):
+                if self._stopped():
+                    return
                 for view in self._views:
                     view.take(batch)
         except EventUnreadable as error:
@@ -230,7 +242,7 @@ class _View:
 
 def view_failed(projection: Projection[Any], recorded: RecordedEvent, error: Exception) -> ViewFailed:
     """Say why a view stopped; text of a foreign exception is not copied, it may hold anything."""
-    why = getattr(error, "why", None) or f"it raised {type(error).__name__}"
+    why = error.why if isinstance(error, ImpossibleEvent) else f"it raised {type(error).__name__}"
     return ViewFailed(projection.name, recorded.position, recorded.type, why)
 
 

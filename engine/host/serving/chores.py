@@ -28,11 +28,11 @@ def rebuild(holder: Holder, asked: Asked) -> JsonObject:
     from runwright.projections.control.registry import CONTROL
     from runwright.projections.errors import UnknownProjection
     from runwright.projections.rebuild import rebuild as make_anew
-    from runwright.projections.views.registry import VIEWS, users_views
+    from runwright.projections.views.registry import views_for
 
     payload: ProjectionNames = asked.payload
     control = [each.name for each in CONTROL]
-    views = [each.name for each in (*VIEWS, *users_views()[0])]
+    views = [each.name for each in views_for(payload.names)]
     for name in payload.names:
         if name not in control and name not in views:
             raise UnknownProjection(name, (*control, *views))
