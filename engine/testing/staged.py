@@ -28,7 +28,7 @@ _PERSON: Final = "test"
 #: What an answer that does not fit should have been.
 _DECISION: Final = "the name of a choice, a pair of it and a text, or None where its deadline passes"
 _CHECKPOINT: Final = "a value of its own type, or JSON of it"
-#: Why a choice is refused that comes too late; the run has gone on without it.
+#: Why a choice or an answer is refused that comes too late; the run has gone on, or ended, without it.
 _LATE: Final = frozenset({"revision_changed", "already_terminal"})
 
 
@@ -168,6 +168,11 @@ class Staged(Staging[Played]):
             answered = await engine.answer(carried.request, carried.value, key=f"answer {carried.request}")
         except InputInvalid as unfit:
             await self.faults.wrong(carried.path, f"the answer: {unfit.path}: {unfit.problem}", _CHECKPOINT)
+        except ConflictError as refused:
+            if refused.code not in _LATE:
+                raise
+            del self._carried[run_id]
+            return None
         await engine.drive(answered.run_id)
         return answered.run_id
 

@@ -61,6 +61,23 @@ def test_functions_that_stand_in_for_people_may_wait() -> None:
 
 
 @pytest.mark.parametrize("session", [False, True])
+def test_an_answer_after_the_runs_own_time_finds_it_timed_out(session: bool) -> None:
+    """A person who answers a checkpoint when the run has ended changes nothing, with a crash and without one."""
+
+    async def late(request: object) -> str:
+        await asyncio.sleep(days(2).total_seconds())
+        return "yes"
+
+    flow = Workflow("limited", input=JsonObject, timeout=days(1))
+    flow.entry(flow.checkpoint(name="ask", summary="May it go on?", returns=str)(lambda ctx: None))
+    outcome = testing.run(flow, {}, decisions={"ask": late}, session=session)
+    assert (outcome.status, outcome.error and outcome.error.code) == ("timed_out", "run_timed_out")
+    assert {each.status for each in testing.crash_at(flow, {}, decisions={"ask": late}, session=session)} == {
+        "timed_out"
+    }
+
+
+@pytest.mark.parametrize("session", [False, True])
 def test_an_agent_that_never_answers_runs_out_of_time(session: bool) -> None:
     """Also where a session asks it: the time of a request passes while nobody works on it."""
 
