@@ -137,9 +137,9 @@ def _facts_behind(runs: Runs, run_id: str) -> Facts:
 
 
 def _is_about_to(facts: Facts) -> bool:
-    """Whether a run may go on and nobody has taken it yet."""
-    reason, free = facts["reason"], facts["queue_state"] in ("queued", "parked")
-    return facts["status"] == "queued" and free and (reason is None or reason["code"] == "waiting")
+    """Whether a run may go on and nothing of it does yet: what it lacks is found once it is taken, before it begins."""
+    reason, parked = facts["reason"], facts["queue_state"] == "parked"
+    return facts["status"] == "queued" and (not parked or reason is None or reason["code"] == "waiting")
 
 
 def _stands_still(facts: Facts) -> bool:
