@@ -1,13 +1,15 @@
 """A backup is one verified file with every event that was committed before it began."""
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 from runwright.eventstore.backup import backup
-from runwright.eventstore.errors import StoreCorrupt, StoreForeign, StoreMissing
+from runwright.eventstore.errors import StoreCorrupt, StoreForeign, StoreMissing, UnsafeHome
 from runwright.eventstore.transfer.errors import TargetExists, TargetUnwritable
 from runwright.eventstore.verify import verify_store
 from support.audited import append, make_store, open_log, tamper
@@ -73,6 +75,42 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "mine"
     with pytest.raises(TargetUnwritable):
         backup(tmp_path / "home", tmp_path / "no folder" / "b.sqlite")
+
+
+def test_what_a_killed_backup_left_is_written_anew(tmp_path: Path) -> None:
+    """A half copy and its journal, which would be rolled back into the next one; nobody has to clear them away."""
+    head = make_store(tmp_path / "home")
+    part = tmp_path / "b.sqlite.runwright.part"
+    lines = (
+        "import os, pathlib, sys; from runwright.eventstore import backup",
+        "backup.whole.copy = lambda connection, part, progress: (",
+        "    part.write_bytes(b'half'), part.with_name(part.name + '-journal').write_bytes(b'x' * 600), os._exit(9))",
+        "backup.backup(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))",
+    )
+    killed = [sys.executable, "-c", "\n".join(lines), str(tmp_path / "home"), str(tmp_path / "b.sqlite")]
+    assert subprocess.run(killed, check=False).returncode == 9
+    assert part.read_bytes() == b"half"
+    assert backup(tmp_path / "home", tmp_path / "b.sqlite").head == head
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.sqlite", "home"]
+
+
+def test_two_backups_do_not_write_one_file(tmp_path: Path) -> None:
+    """The second is refused, and the first becomes whole; a link or a file open to others is not taken for a rest."""
+    make_store(tmp_path / "home")
+    refused: list[str] = []
+
+    def second(done: int, pages: int) -> None:
+        with pytest.raises(TargetExists) as error:
+            backup(tmp_path / "home", tmp_path / "b.sqlite")
+        refused.append(error.value.path.name)
+
+    assert backup(tmp_path / "home", tmp_path / "b.sqlite", progress=second).ok
+    assert set(refused) == {"b.sqlite.runwright.part"}
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "c.sqlite.runwright.part").symlink_to("mine")
+    with pytest.raises(UnsafeHome):
+        backup(tmp_path / "home", tmp_path / "c.sqlite")
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 def test_a_store_that_does_not_verify_is_not_backed_up_in_silence(tmp_path: Path) -> None:
