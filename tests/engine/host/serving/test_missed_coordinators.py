@@ -65,12 +65,13 @@ async def test_a_killed_adapter_shows_no_run_at_work(tmp_path: Path) -> None:
             with pytest.raises(ConflictError) as fenced:
                 await pi.settle()
             assert fenced.value.evidence["reason"] == "owner_changed"
-            await submit(new, message, "fine")
+            # Before the answer: a run that ends meanwhile leaves its open turn without an end.
             receipt = await new.client.turn_ended(
                 "s1", new.epoch, turn=turn, message=message["message"], run_id=run_id, stop_reason="completed"
             )
             assert receipt["ownership"] == "settled"
             assert [each["state"] for each in await rows(new, "turns")] == ["ended"]
+            await submit(new, message, "fine")
         assert (await host.engine.wait(run_id)).status == "completed"
         assert await words(host) == ["attached", "detached", "attached"]
 
