@@ -2,8 +2,9 @@
 
 from typing import Final
 
-#: Connections. Each may hold an unfinished frame and an upload, so this bounds memory.
-MOST_CONNECTIONS: Final = 256
+#: Connections. Each may hold an unfinished frame and an upload, so this bounds memory; an adapter has two of them, one
+#: to follow and one to tell, so it bounds the sessions at work as well.
+MOST_CONNECTIONS: Final = 512
 #: Connections that the kernel keeps waiting, and seconds until another one is taken where one could not be.
 BACKLOG: Final = 128
 AGAIN: Final = 0.5

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runwright.engine.host.serving.bounds import MOST_CONNECTIONS
+from runwright.engine.host.serving import server
 from runwright.engine.wire.frames import MAX_FRAME
 from support.raw_client import HELLO, RawClient
 from support.serving import Served, served
@@ -141,16 +141,18 @@ async def test_thousands_of_connections(tmp_path: Path) -> None:
         await serves(host)
 
 
-async def test_too_many_connections_are_turned_away(tmp_path: Path) -> None:
+async def test_too_many_connections_are_turned_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One more than a host takes is told so and closed; when another leaves, there is room again."""
+    most = 20
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", most)
     async with served(tmp_path / "home") as host:
-        clients = [await RawClient.open(host.server.path) for _ in range(MOST_CONNECTIONS)]
+        clients = [await RawClient.open(host.server.path) for _ in range(most)]
         late = await RawClient.open(host.server.path, greet=False)
         (refused,) = await late.rest()
         assert (refused["outcome"], refused["error"]["code"]) == ("unavailable", "host_busy")
         await late.close()
         await clients.pop().close()
-        while host.server.connections == MOST_CONNECTIONS:
+        while host.server.connections == most:
             await asyncio.sleep(0.01)
         await serves(host)
         for client in clients:
