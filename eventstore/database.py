@@ -299,6 +299,9 @@ _PRIMARY: dict[int, Callable[[Path], StoreError]] = {
     sqlite3.SQLITE_IOERR: lambda _: StoreUnavailable("the disk could not be read or written"),
 }
 
+#: What a full disk, a quota or a limit on file sizes shows as beside SQLITE_FULL; a reader, too, needs shared memory.
+_FULL = frozenset({sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE})
+
 
 def translate(error: BaseException, path: Path) -> StoreError:
     """Answer our error for one of SQLite or SQLAlchemy, taking over nothing of its text."""
@@ -308,8 +311,8 @@ def translate(error: BaseException, path: Path) -> StoreError:
     code = getattr(cause, "sqlite_errorcode", None)
     if isinstance(cause, UnicodeDecodeError) or (code is None and isinstance(cause, sqlite3.OperationalError)):
         return StoreCorrupt(path, "a text in it is no text")  # the driver itself could not decode it
-    if code == sqlite3.SQLITE_IOERR_WRITE:
-        return StoreFull(path)  # a quota or a limit on file sizes shows as this
+    if code in _FULL:
+        return StoreFull(path)
     make = _PRIMARY.get((code or 0) & 0xFF)
     return make(path) if make else StoreUnavailable("SQLite could not do what was asked of it")
 

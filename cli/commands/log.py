@@ -1,5 +1,6 @@
 """``runwright log``: verify the chain, print the head, export, and erase private values."""
 
+import errno
 import json
 import os
 import time
@@ -20,6 +21,7 @@ from runwright.cli.rendering.counting import counted
 from runwright.cli.rendering.text import plural
 from runwright.cli.settings import redact_after_of
 from runwright.cli.texts import FILE_NAME
+from runwright.eventstore.errors import StoreFull
 
 if TYPE_CHECKING:
     from runwright.cli.changes import Erased
@@ -271,6 +273,8 @@ def _write_file(path: Path, home: Path, lines: Iterable[bytes]) -> _Written:
                 return _write(stream, lines)
         return _replace(place, lines)
     except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            raise StoreFull(path) from None
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # and not the name of what is beside it
 
 

@@ -1,6 +1,7 @@
 """What the audit commands find: an edited row, an edited event, a changed export; and what mends it."""
 
 import os
+import resource
 import shlex
 import shutil
 import sqlite3
@@ -90,6 +91,24 @@ def test_an_export_takes_the_place_of_files_alone(cli: CommandLine) -> None:
     assert sorted(each.name for each in Path("disk").iterdir()) == ["audit.jsonl"]
 
 
+def test_a_full_disk_is_called_so_by_who_reads(cli: CommandLine) -> None:
+    """A reader's shared memory finds no room, nor does an export: room is what helps, and no other name."""
+    cli("run", "--inline", "sample", "greet")
+    for name in ("log.sqlite-shm", "log.sqlite-wal"):
+        (cli.home / name).unlink(missing_ok=True)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        answers = {"log.sqlite": cli("log", "head", code=4)}
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    if Path("/dev/full").exists():
+        answers["full"] = cli("log", "export", "-o", "/dev/full", code=4)
+    for name, answer in answers.items():
+        assert f"The disk takes no more data for {name}." in answer.err
+        assert "Free some space" in answer.err
+
+
 def test_a_replay_of_what_is_not_there_says_what_is(cli: CommandLine, tmp_path: Path) -> None:
     """Before a run was queued, behind the log's end, and in an export, which has its own runs and no @last."""
     older = cli("run", "--inline", "sample", "a", "--json").document["run_id"]
@@ -175,14 +194,14 @@ def _rows(cli: CommandLine, query: str) -> list[dict[str, str]]:
 def test_an_adopted_store_says_what_waits_in_it(cli: CommandLine) -> None:
     """Nothing, one run by its ID, or how many; and a folder without a store is named by itself."""
     cli("run", "--inline", "sample", "greet")
-    expected = ["No run in it is live.", None, "Its 2 live runs wait for: `runwright resume RUN`"]
+    expected = ["No run in it is live.", None, "Its 2 live runs wait for: `runwright --home other-2 resume RUN`"]
     for number, words in enumerate(expected):
         if number:
             cli.queue("sample", "greet")
         cli("log", "export", "--with-values", "-o", f"copy-{number}.jsonl")
         cli("store", "import", f"copy-{number}.jsonl", "--home", f"other-{number}")
         said = cli("store", "adopt", "--home", f"other-{number}").err
-        assert (words or f"Its live run waits for: runwright resume {cli.run_id()}") in said
+        assert (words or f"Its live run waits for: runwright --home other-1 resume {cli.run_id()}") in said
     for line in (("log", "verify"), ("log", "head"), ("log", "export"), ("store", "status")):
         assert f"There is no store at {cli.project / 'none'}." in cli(*line, "--home", "none", code=4).err
 

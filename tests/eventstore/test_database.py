@@ -100,6 +100,7 @@ def test_an_old_sqlite_is_refused() -> None:
         (sqlite3.SQLITE_LOCKED, StoreBusy),
         (sqlite3.SQLITE_FULL, StoreFull),
         (sqlite3.SQLITE_IOERR_WRITE, StoreFull),
+        (sqlite3.SQLITE_IOERR_SHMSIZE, StoreFull),
         (sqlite3.SQLITE_IOERR_READ, StoreUnavailable),
         (sqlite3.SQLITE_CORRUPT, StoreCorrupt),
         (sqlite3.SQLITE_NOTADB, StoreCorrupt),
