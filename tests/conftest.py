@@ -2,9 +2,13 @@
 
 import asyncio
 import inspect
+import os
+import random
 
 import pytest
 from hypothesis import settings
+
+from support.delays import delay_handovers
 
 settings.register_profile("repeated", derandomize=True)
 
@@ -13,6 +17,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw the same examples each time: a check says what a change did; a seed that is given explores."""
     if config.getoption("--hypothesis-seed", default=None) is None:
         settings.load_profile("repeated")
+    if level := os.environ.get("RUNWRIGHT_DELAYS"):
+        delay_handovers(float(level), random.Random())  # no two runs shall meet the same ones
 
 
 @pytest.hookimpl(tryfirst=True)
