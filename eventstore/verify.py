@@ -2,13 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 import sqlalchemy
 from attrs import define, field
 
 from runwright.eventstore import database, opening, store_id, whole
 from runwright.eventstore.chain import genesis
+from runwright.eventstore.database import Statement
 from runwright.eventstore.envelope import Head, RecordedEvent
 from runwright.eventstore.erased import ErasureLedger
 from runwright.eventstore.errors import StoreCorrupt, StoreError, StoreForeign, StoreMissing, StoreUnavailable
@@ -20,12 +23,35 @@ from runwright.eventstore.walk import ChainWalk, body_fault, log_begun_by, tail_
 #: Called now and then with the position reached and the last one.
 Progress = Callable[[int, int], None]
 
+_BEGIN, _COMMIT = Statement("BEGIN"), Statement("COMMIT")
+
 _PROGRESS_EVERY = 1000
 _ENDLESS = 2**63 - 1
 
 
+class Tables(Protocol):
+    """The tables that follow from the events, compared with them while a store is walked once."""
+
+    def read(self, connection: sqlalchemy.Connection) -> None:
+        """Take what the tables say, in the very moment that the walk goes up to."""
+        ...
+
+    def saw(self, event: RecordedEvent) -> None:
+        """Take notice of the next event that holds."""
+        ...
+
+    def fault(self) -> Fault | None:
+        """Answer the first thing that a table says and the events do not."""
+        ...
+
+
 def verify_store(
-    path: Path, *, deep: bool = False, head: Head | None = None, progress: Progress | None = None
+    path: Path,
+    *,
+    deep: bool = False,
+    head: Head | None = None,
+    progress: Progress | None = None,
+    tables: Callable[[], Tables] | None = None,
 ) -> Verdict:
     """Check a store without changing it; beside a living holder, too, but never inside it.
 
@@ -36,6 +62,7 @@ def verify_store(
         deep: Whether SQLite also compares every index with its table.
         head: A head that was kept elsewhere and that the log has to contain.
         progress: Called now and then with the position reached and the last one.
+        tables: Makes what compares the tables that follow from the events with them; without it they are left out.
 
     Returns:
         The verdict: the first bad position and what is wrong there.
@@ -57,10 +84,10 @@ def verify_store(
         raise StoreUnavailable(f"{log} cannot be read ({error.strerror})") from None
     before = _trace(log)
     at_rest = not any(_beside(log, suffix).exists() for suffix in ("-wal", "-journal"))
-    verdict = _verify(log, deep, head, progress, at_rest=at_rest)
+    verdict = _verify(log, deep, head, progress, tables, at_rest=at_rest)
     if at_rest and _trace(log) != before:
         # Somebody opened it since, and what was read as it stood may be half of one moment and half of another.
-        verdict = _verify(log, deep, head, progress, at_rest=False)
+        verdict = _verify(log, deep, head, progress, tables, at_rest=False)
     if verdict.problem == "head_changed" and not verdict.events and head is None and _unbegun(log):
         raise StoreMissing(log.parent)
     if verdict.problem == "page_corrupt" and _beside(log, "-journal").exists():
@@ -78,13 +105,22 @@ def _unbegun(log: Path) -> bool:
     return noted is None or noted.position == 0
 
 
-def _verify(log: Path, deep: bool, head: Head | None, progress: Progress | None, *, at_rest: bool) -> Verdict:
+def _verify(
+    log: Path,
+    deep: bool,
+    head: Head | None,
+    progress: Progress | None,
+    tables: Callable[[], Tables] | None,
+    *,
+    at_rest: bool,
+) -> Verdict:
     try:
         connection = database.connect_frozen(log, immutable=True) if at_rest else database.connect_reader(log)
     except (StoreCorrupt, StoreUnavailable):
         return Verdict(faults=(Fault("page_corrupt", None, "SQLite cannot open the file."),))
     with connection:
-        walk = StoreWalk(connection=connection, path=log, kept=head, progress=progress)
+        compared = None if tables is None else tables()
+        walk = StoreWalk(connection=connection, path=log, kept=head, progress=progress, tables=compared)
         damaged = whole.is_damaged(connection, deep=deep)
         fault = walk.run()
         faults = () if fault is None else (fault,)
@@ -137,6 +173,7 @@ class StoreWalk:
         path: The store's file.
         kept: A head that was kept elsewhere.
         progress: Called now and then.
+        tables: What compares the tables that follow from the events with them.
         log_id: The log's ID, once it is known.
         events: How many events held.
         at: The last event that held.
@@ -146,6 +183,7 @@ class StoreWalk:
     path: Path
     kept: Head | None = None
     progress: Progress | None = None
+    tables: Tables | None = None
     log_id: str | None = field(default=None, init=False)
     events: int = field(default=0, init=False)
     at: Head | None = field(default=None, init=False)
@@ -162,19 +200,33 @@ class StoreWalk:
             if "events" not in database.schema(self.connection):
                 raise StoreForeign(self.path, "it has no table of events")
             try:
-                ends = stored.ends()
+                ends = self._ends(stored)
             except PageUnreadable:
                 # What stands before the damage still tells where it begins.
                 fault = self._walk(stored, _ENDLESS)
                 if fault is not None:
                     return fault
                 raise
-            return self._walk(stored, ends.last) or self._tail(ends) or self._gone(stored, ends)
+            fault = self._walk(stored, ends.last) or self._tail(ends) or self._gone(stored, ends)
+            return self.tables.fault() if fault is None and self.tables is not None else fault
         except (PageUnreadable, StoreCorrupt, StoreUnavailable):
             place = self.events + 1
             return Fault("page_corrupt", place, f"The pages that hold event {place} cannot be read.")
         except RowUnreadable as row:
             return Fault("event_changed", row.position, f"Event {row.position} holds what no event can.")
+
+    def _ends(self, stored: StoredEvents) -> Ends:
+        """Answer where the log ends, and have the tables read in that same moment."""
+        if self.tables is None:
+            return stored.ends()
+        database.execute(self.connection, _BEGIN)
+        try:
+            ends = stored.ends()
+            self.tables.read(self.connection)
+        finally:
+            with suppress(StoreError):  # it may be gone already, where a page could not be read
+                database.execute(self.connection, _COMMIT)
+        return ends
 
     def _walk(self, stored: StoredEvents, last: int) -> Fault | None:
         found = stored.after(0, last)
@@ -194,6 +246,8 @@ class StoreWalk:
             if fault is not None:
                 return fault
             self._ledger.saw(event)
+            if self.tables is not None:
+                self.tables.saw(event)
             self.at, self.events = walk.head, walk.steps
             if self.progress is not None and (walk.steps % _PROGRESS_EVERY == 0 or event.position == last):
                 self.progress(event.position, last)

@@ -6,11 +6,16 @@ from typing import Any
 import sqlalchemy
 from attrs import frozen
 
-from runwright.eventstore.database import execute
+from runwright.eventstore.database import execute, path_of
+from runwright.eventstore.envelope import RecordedEvent
+from runwright.eventstore.errors import EventUnreadable, StoreError, StoreLayoutDiffers
+from runwright.eventstore.opening import check_layout
 from runwright.eventstore.reader import LogReader
 from runwright.eventstore.values import Json, JsonObject
+from runwright.eventstore.verdict import Fault
 from runwright.projections.control.registry import CONTROL
-from runwright.projections.errors import UnknownProjection
+from runwright.projections.errors import ImpossibleEvent, UnknownProjection
+from runwright.projections.layout import LAYOUT
 from runwright.projections.projection import Key, Projection
 from runwright.projections.replace import field_names
 from runwright.projections.replay import replay_log
@@ -136,3 +141,47 @@ def _value(projection: Projection[Any], field: str | None, row: Any) -> Json:
     if field is not None:
         return shown_value(projection, field, getattr(row, field))
     return {name: shown_value(projection, name, getattr(row, name)) for name in field_names(projection.row)}
+
+
+class ControlTables:
+    """The control tables of one store, compared while its events are verified; see `verify_store`."""
+
+    def __init__(self) -> None:
+        self._live: dict[str, dict[Key, Any]] | None = None
+        self._rows = MemoryRows(CONTROL, remember=True)
+        self._fault: Fault | None = None
+
+    def read(self, connection: sqlalchemy.Connection) -> None:
+        """Take what the tables say; a store of another layout has others, which nothing is known about."""
+        try:
+            check_layout(path_of(connection), LAYOUT, connection)
+        except StoreLayoutDiffers:
+            return
+        live: dict[str, dict[Key, Any]] = {}
+        for each in CONTROL:
+            try:
+                live[each.name] = _read(connection, each)
+            except StoreError:
+                self._fault = Fault("row_differs", None, f"The rows of {each.name} cannot be read.")
+                return
+        self._live = live
+
+    def saw(self, event: RecordedEvent) -> None:
+        """Evolve the rows that follow from it."""
+        if self._live is None or self._fault is not None:
+            return
+        try:
+            self._rows.apply(event)
+        except (ImpossibleEvent, EventUnreadable) as error:
+            self._fault = Fault("row_differs", event.position, error.message)
+
+    def fault(self) -> Fault | None:
+        """Answer the first difference."""
+        if self._live is None or self._fault is not None:
+            return self._fault
+        for projection in CONTROL:
+            for each in _compare(projection, self._live[projection.name], self._rows):
+                what = "A row" if each.field is None else f"The field {each.field}"
+                detail = f"{what} of {projection.name} does not follow from the events: see `projections verify`."
+                return Fault("row_differs", each.position, detail)
+        return None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from runwright.cli.changes import Erased
     from runwright.engine.embedded.redacting import Redaction
     from runwright.engine.reading.reader import Reader
+    from runwright.projections.verify import ControlTables
 
 
 @click.group("log", cls=Family)
@@ -37,7 +38,7 @@ def command() -> None:
 @intent("verify", example="runwright log verify\nrunwright log verify audit.jsonl --head 1200:9f3c…")
 @click.argument("file", type=FILE_NAME, required=False)
 @click.option("--head", "kept", metavar="P:HASH", help="A head that was kept elsewhere and that the log must contain.")
-@click.option("--deep", is_flag=True, help="Check every page of the store's file as well.")
+@click.option("--deep", is_flag=True, help="Check the store's indexes and tables against its events as well.")
 def verify(call: Invocation, file: str | None, kept: str | None, deep: bool) -> int:
     """Check that nobody changed the log: this store's, or an exported or backed-up FILE.
 
@@ -52,10 +53,11 @@ def verify(call: Invocation, file: str | None, kept: str | None, deep: bool) -> 
     head = None if kept is None else parse_head(kept)
     with counted(call.out, "verifying") as progress:
         if file is None:
-            verdict = verify_store(call.home, deep=deep, head=head, progress=progress)
+            verdict = verify_store(call.home, deep=deep, head=head, progress=progress, tables=_tables(deep=deep))
         elif _is_store(_path(file)):
             try:
-                verdict = verify_store(_path(file), deep=deep, head=head, progress=progress)
+                tables = _tables(deep=deep)
+                verdict = verify_store(_path(file), deep=deep, head=head, progress=progress, tables=tables)
             except StoreForeign:
                 verdict = verify_export(_path(file))  # which says what it is not
         else:
@@ -225,6 +227,15 @@ def _say_erased(call: Invocation, done: "Sequence[Erased]", *, listed: bool, dry
 
 for _each in (verify, head, export, redact):
     command.add_command(_each)
+
+
+def _tables(*, deep: bool) -> "type[ControlTables] | None":
+    """What compares the tables with the events, where somebody wants it: it replays the whole log in memory."""
+    if not deep:
+        return None
+    from runwright.projections.verify import ControlTables
+
+    return ControlTables
 
 
 def _path(text: str) -> Path:

@@ -360,10 +360,12 @@ class Reader:
         return write(self.log, selection=selection, with_values=with_values, progress=progress)
 
     def verify(self, *, deep: bool = False, head: Head | None = None, progress: Progress | None = None) -> Verdict:
-        """Check the whole store: file, chain, tail, erasures; with ``deep`` indexes as well."""
+        """Check the whole store: file, chain, tail, erasures; with ``deep`` indexes and control rows as well."""
         from runwright.eventstore.verify import verify_store
+        from runwright.projections.verify import ControlTables
 
-        return verify_store(self.log.home.path, deep=deep, head=head, progress=progress)
+        tables = ControlTables if deep else None
+        return verify_store(self.log.home.path, deep=deep, head=head, progress=progress, tables=tables)
 
     def _end_of_step(self, run_id: str, step: int) -> int:
         """The last position before the step after this one began."""

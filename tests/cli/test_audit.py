@@ -24,6 +24,8 @@ def test_an_edited_row_is_named_and_mended(cli: CommandLine) -> None:
     run = cli.run_id()
     edit(cli, f"UPDATE runs SET steps = 99 WHERE run_id = '{run}'", "DELETE FROM visits WHERE path = 'plan'")
     answer = cli("projections", "verify", code=1)
+    assert "row_differs at position" in cli("log", "verify", "--deep", code=1).out
+    cli("log", "verify")
     for words in (run, "steps", "99", "4", "visits", "path=plan"):
         assert words in answer.out
     found = cli("projections", "verify", "runs", "--json", code=1).document["differences"]

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from runwright.eventstore.backup import backup
+from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.log import EventLog
 from runwright.eventstore.reader import LogReader
+from runwright.eventstore.verify import verify_store
 from runwright.projections import rebuild as rebuilding
 from runwright.projections.errors import UnknownProjection
 from runwright.projections.rebuild import rebuild
-from runwright.projections.verify import Verification, verify
+from runwright.projections.verify import ControlTables, Verification, verify
 from support.projected import held, tell
 from support.told import completed, started
 
@@ -161,3 +164,58 @@ def test_a_kill_in_the_middle_leaves_the_old_rows(tmp_path: Path) -> None:
         rebuild(log)
         assert verify(log).ok
         assert not list(log.home.path.glob("rebuild*"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE runs SET steps = 77 WHERE run_id = 'r1'", "The field steps of runs"),
+        ("DELETE FROM visits", "A row of visits"),
+        (FALSE_TIMER, "A row of timers"),
+    ],
+)
+def test_a_deep_verification_compares_the_control_rows(tmp_path: Path, statement: str, words: str) -> None:
+    """Beside a holder, at rest and in a backup; one that is not deep leaves them alone."""
+    home = tmp_path / "home"
+    with held(home) as log:
+        tell(log, completed("r1"))
+        assert verify_store(home, deep=True, tables=ControlTables).ok
+        edit(log, statement)
+        first, *_ = verify(log).differences
+        beside = verify_store(home, deep=True, tables=ControlTables)
+    backup(home, tmp_path / "b.sqlite")
+    for verdict in (
+        beside,
+        verify_store(home, deep=True, tables=ControlTables),
+        verify_store(tmp_path / "b.sqlite", deep=True, tables=ControlTables),
+    ):
+        assert (verdict.problem, verdict.position) == ("row_differs", first.position)
+        assert words in verdict.detail
+        assert verdict.head is not None
+    assert verify_store(home, deep=True).ok
+
+
+def test_a_deep_verification_of_another_layout_says_what_holds(tmp_path: Path) -> None:
+    """Its tables are those of another version; its events are whole all the same."""
+    with held(tmp_path / "home") as log:
+        tell(log, completed("r1"))
+        edit(log, "DROP TABLE timers", "UPDATE runs SET steps = 77")
+    assert verify_store(tmp_path / "home", deep=True, tables=ControlTables).ok
+
+
+def test_rows_are_compared_as_of_the_end_that_is_walked_to(tmp_path: Path) -> None:
+    """Whatever commits while the events are read."""
+    with held(tmp_path / "home") as log:
+        tell(log, completed("r1"))
+
+        class Late(ControlTables):
+            """One during whose walk another run is told of."""
+
+            def saw(self, event: RecordedEvent) -> None:
+                """Commit at the first event."""
+                if event.position == 1:
+                    tell(log, completed("r2"))
+                super().saw(event)
+
+        assert verify_store(tmp_path / "home", deep=True, tables=Late).ok
+        assert verify_store(tmp_path / "home", deep=True, tables=ControlTables).ok
