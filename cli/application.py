@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
             raise
         failure = _failure(error, flags.named)
         _remember_streams(flags, arguments)
-        out = Output(as_json=flags.as_json, as_lines=flags.as_lines, verbose=flags.verbose)
+        out = Output(as_json=flags.as_json, as_lines=flags.as_lines, verbose=flags.verbose, where=flags.where)
         if failure.code == "internal_error" and flags.verbose:
             import traceback
 

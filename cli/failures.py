@@ -56,6 +56,8 @@ _UNAVAILABLE_CODES: Final = frozenset(
 )  # fmt: skip
 
 
+#: A line to type at the end: it would be copied with the full stop.
+_LINE_AT_END: Final = re.compile(r"(?:\bExample: |: runwright )[^`]*$")
 #: What no word of a sentence has in it.
 _NAME: Final = re.compile(r"[./\\_0-9:=@-]")
 
@@ -63,11 +65,11 @@ _NAME: Final = re.compile(r"[./\\_0-9:=@-]")
 def sentence(text: str) -> str:
     """Give a message the one form that all have here: a capital at the beginning, a full stop at the end.
 
-    A name at the beginning (of a file, a setting, a node) stays as it is.
+    A name at the beginning (of a file, a setting, a node) stays as it is, and so does a line to type at the end.
     """
     text = text.strip().rstrip(";,")
     first = text.partition(" ")[0].rstrip(".!?:,;")
-    if text and text[-1] not in ".!?:":
+    if text and text[-1] not in ".!?:" and not _LINE_AT_END.search(text):
         text += "."
     return text if _NAME.search(first) else text[:1].upper() + text[1:]
 

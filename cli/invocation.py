@@ -1,6 +1,7 @@
 """One invocation of a command: where it runs, what its flags and settings say, and where its words go."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cached_property
@@ -34,6 +35,12 @@ class Flags:
     agents: tuple[str, ...] = ()
     #: What the command is about, as far as it is known: ``RUN``, ``EFFECT``, ``WORKFLOW``, for hints.
     named: dict[str, str] = field(factory=dict[str, str])
+
+    @property
+    def where(self) -> str:
+        """Those of them that a line to type needs, too, to be about the same store and project."""
+        given = (("--home", self.home), ("--project", self.project))
+        return " ".join(f"{flag} {shlex.quote(value)}" for flag, value in given if value is not None)
 
 
 class Invocation:
@@ -76,7 +83,13 @@ class Invocation:
     def out(self) -> Output:
         """The streams."""
         flags = self.flags
-        return Output(as_json=flags.as_json, as_lines=flags.as_lines, quiet=flags.quiet, verbose=flags.verbose)
+        return Output(
+            as_json=flags.as_json,
+            as_lines=flags.as_lines,
+            quiet=flags.quiet,
+            verbose=flags.verbose,
+            where=flags.where,
+        )
 
     @cached_property
     def named_project(self) -> Path | None:

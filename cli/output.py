@@ -32,6 +32,7 @@ class Output:
         as_lines: bool = False,
         quiet: bool = False,
         verbose: int = 0,
+        where: str = "",
         stdout: TextIO | None = None,
         stderr: TextIO | None = None,
     ) -> None:
@@ -39,6 +40,7 @@ class Output:
         self.as_lines = as_lines
         self.quiet = quiet
         self.verbose = verbose
+        self._where = where
         self.stdout = stdout or sys.stdout
         self.stderr = stderr or sys.stderr
         self._consoles: dict[bool, Console] = {}
@@ -86,12 +88,12 @@ class Output:
 
     def show(self, *renderables: "RenderableType") -> None:
         """Show people the answer, on stdout."""
-        _print(self.console(stderr=False), renderables)
+        _print(self.console(stderr=False), map(self._line_reaching, renderables))
 
     def say(self, *renderables: "RenderableType") -> None:
         """Say something beside the answer, on stderr; ``-q`` silences it."""
         if not self.quiet:
-            _print(self.console(stderr=True), renderables)
+            _print(self.console(stderr=True), map(self._reaching, renderables))
 
     def fail(self, failure: Failure) -> None:
         """Report a failure: for machines as a document on stdout, else as a sentence and the next step on stderr."""
@@ -104,7 +106,20 @@ class Output:
         lines = [Text.assemble(("error: ", "bold red"), clean(failure.message))]
         if failure.hint:
             lines.append(Text.assemble(("hint:  ", "bold"), clean(failure.hint)))
-        _print(self.console(stderr=True), lines)
+        _print(self.console(stderr=True), map(self._reaching, lines))
+
+    def _reaching(self, renderable: "RenderableType") -> "RenderableType":
+        """What is said, with lines to type that reach what this command is about."""
+        from rich.text import Text
+
+        from runwright.cli.rendering.reaching import reaching
+
+        text = Text(clean(renderable)) if isinstance(renderable, str) else renderable
+        return reaching(text, self._where) if isinstance(text, Text) else text
+
+    def _line_reaching(self, renderable: "RenderableType") -> "RenderableType":
+        """The same where an answer has a line to type; all else in it is data."""
+        return self._reaching(renderable) if getattr(renderable, "overflow", None) == "ignore" else renderable
 
     def console(self, *, stderr: bool) -> "Console":
         """The rich console of a stream; plain where the stream is no terminal."""

@@ -64,7 +64,11 @@ class Terminal:
         """
         while True:
             self._write(clean(prompt))
-            line = self._line(stands)
+            try:
+                line = self._line(stands)
+            except (NoMoreInput, KeyboardInterrupt):
+                self._write("\n")  # what is said next begins a line of its own
+                raise
             if line is None:
                 self._write("\n")
                 return None

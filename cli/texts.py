@@ -1,6 +1,6 @@
 """What is typed is text, as everything that the log holds; only the name of a file may be any bytes."""
 
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import rich_click as click
 from click.types import StringParamType
@@ -10,6 +10,8 @@ from runwright.engine.texts import text_problem
 
 T = TypeVar("T", bound=click.Command)
 
+#: A bound from here on is only what a store can hold, and nobody is told of it.
+_ENDLESS: Final = 2**31
 #: The type of a parameter that names a file or folder, which the system takes as it is.
 FILE_NAME = StringParamType()
 
@@ -26,6 +28,22 @@ class Typed(StringParamType):
                 "Only UTF-8 can be saved: rename the file, or convert the text.",
             )
         return converted
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within bounds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what is none, or beyond a bound, in words."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            above = "" if self.max is None or self.max >= _ENDLESS else f" to {self.max}"
+            raise Refused.usage(
+                f"{'What was typed' if param is None else _called(param)} takes a whole number from {self.min}"
+                f"{above or ' on'}.",
+                f"See `{ctx.command_path} --help`." if ctx is not None else "",
+            ) from None
 
 
 def takes_text(command: T) -> T:

@@ -153,7 +153,7 @@ class UnknownField(QueryRefused):
 
     def __init__(self, projection: str, field: str, known: Iterable[str]) -> None:
         self.known = tuple(known)
-        super().__init__(f"{projection} has no field {field!r}; it has {', '.join(self.known)}.")
+        super().__init__(f"The projection {projection} has no field {field!r}; it has {', '.join(self.known)}.")
         self.projection = projection
         self.field = field
 

@@ -23,6 +23,8 @@ def command(call: Invocation, key: str | None, value: str | None, user: bool, un
     [tool.runwright] in pyproject.toml), else from your own configuration, else it has its default. KEY VALUE writes
     the project's file where the project has a folder .runwright, else your own.
     """
+    if key is None and (unset or user):
+        raise Refused.usage("There is no KEY to set or remove.", "Example: runwright config capacity --unset")
     if key is None:
         _show_all(call)
         return

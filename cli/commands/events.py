@@ -12,6 +12,8 @@ from runwright.cli.command import intent
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading, reading_events
+from runwright.cli.texts import WholeNumber
+from runwright.engine.near import near
 
 if TYPE_CHECKING:
     from runwright.cli.showing import Told
@@ -25,8 +27,8 @@ _PAGE = 500
 @intent("events", example="runwright events @last\nrunwright events --type 'run.*' --jsonl -f", lines=True)
 @click.argument("run", required=False)
 @click.option("--type", "glob", metavar="GLOB", help="Only events of these types: run.*, node.finished.")
-@click.option("--after", type=click.IntRange(0, 2**63 - 1), default=0, metavar="N", help="Begin after position N.")
-@click.option("--limit", type=click.IntRange(1, 10_000_000), metavar="N", help="At most N events.")
+@click.option("--after", type=WholeNumber(0, 2**63 - 1), default=0, metavar="N", help="Begin after position N.")
+@click.option("--limit", type=WholeNumber(1, 10_000_000), metavar="N", help="At most N events.")
 @click.option("-f", "--follow", is_flag=True, help="Go on with new events as they come.")
 @click.option("--values", is_flag=True, help="Private values, too: inputs, prompts, outputs, errors.")
 def command(
@@ -126,6 +128,7 @@ def _types(glob: str) -> set[str]:
     found = {name for name in REGISTRY if fnmatchcase(name, glob)}
     if not found:
         raise Refused.usage(
-            "No type of event fits --type.", "Types are in docs/reference/events.md: run.*, node.finished."
+            "No type of event fits --type.",
+            f"{near(glob, REGISTRY)} `runwright events` shows the type of each; run.* is all of a kind.".strip(),
         )
     return found

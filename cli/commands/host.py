@@ -14,6 +14,7 @@ from runwright.cli.failures import UNAVAILABLE, Failure, Refused
 from runwright.cli.hosting import GRACE, MARGIN, host_if_any, host_lives, start_if_none, stop_host, when_free
 from runwright.cli.invocation import Invocation, user_folder
 from runwright.cli.settings import redact_after_of
+from runwright.cli.texts import WholeNumber
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,7 @@ def command() -> None:
 
 
 @intent("run", example="runwright host run\nrunwright host run --home /srv/runwright -v")
-@click.option("--capacity", type=click.IntRange(1, 1024), metavar="N", help="Drive at most N runs at once.")
+@click.option("--capacity", type=WholeNumber(1, 1024), metavar="N", help="Drive at most N runs at once.")
 @click.option("--idle-exit", metavar="T", help="End after so long without anything to do; 0 for never.")
 @_vouches
 @takes_store

@@ -5,12 +5,13 @@ import rich_click as click
 from runwright.cli.command import intent
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
+from runwright.cli.texts import WholeNumber
 
 
 @intent("output", example="runwright output @last | jq .total\nrunwright output 7k2m3x inspect --visit 2")
 @click.argument("run")
 @click.argument("node", required=False)
-@click.option("--visit", type=click.IntRange(1, 2**31), metavar="N", help="The Nth visit of NODE, not its last one.")
+@click.option("--visit", type=WholeNumber(1, 2**31), metavar="N", help="The Nth visit of NODE, not its last one.")
 def command(call: Invocation, run: str, node: str | None, visit: int | None) -> None:
     """A run's output, or a node's, alone.
 

@@ -12,6 +12,7 @@ from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 from runwright.cli.pages import print_list
+from runwright.cli.texts import WholeNumber
 from runwright.eventstore.values import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     help="Only rows where this holds (= != < <= > >= ~, null); quote it: 'steps>3'.",
 )
 @click.option("--sort", multiple=True, metavar="F", help="Sort by this field, with - before it descending.")
-@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, metavar="N", help="At most N rows.")
+@click.option("--limit", type=WholeNumber(1, 1_000_000), default=100, metavar="N", help="At most N rows.")
 @click.option("--cursor", metavar="C", help="The `next` of the page before.")
 @click.option("--csv", "as_csv", is_flag=True, help="Comma-separated values with a heading.")
 def command(

@@ -12,7 +12,7 @@ from runwright.cli.command import intent
 from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
-from runwright.cli.texts import FILE_NAME
+from runwright.cli.texts import FILE_NAME, WholeNumber
 from runwright.engine.errors import NotFound
 from runwright.eventstore.values import JsonObject
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @intent("replay", example="runwright replay @last --step 3\nrunwright replay 7k2m3x --from audit.jsonl --at 120")
 @click.argument("run")
-@click.option("--at", type=click.IntRange(1, 2**63 - 1), metavar="POSITION", help="As of this position of the log.")
-@click.option("--step", type=click.IntRange(1, 2**31), metavar="N", help="As it stood after its Nth step.")
+@click.option("--at", type=WholeNumber(1, 2**63 - 1), metavar="POSITION", help="As of this position of the log.")
+@click.option("--step", type=WholeNumber(1, 2**31), metavar="N", help="As it stood after its Nth step.")
 @click.option(
     "--from",
     "source",

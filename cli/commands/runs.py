@@ -12,6 +12,7 @@ from runwright.cli.failures import Refused
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading, reading_if_any
 from runwright.cli.pages import print_list
+from runwright.cli.texts import WholeNumber
 from runwright.projections.views.statuses import STATUSES
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _CURSOR = re.compile(r"0[0-9a-z]{19}")
 )
 @click.option("--workflow", metavar="W", help="Only runs of this workflow.")
 @click.option("--since", metavar="T", help="Only runs queued since then: 2h, 7d, 2026-01-31.")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=20, metavar="N", help="At most N runs.")
+@click.option("--limit", type=WholeNumber(1, 100_000), default=20, metavar="N", help="At most N runs.")
 @click.option("--cursor", metavar="C", help="The `next` of the page before.")
 @click.option("--follow", is_flag=True, help="Go on with what changes.")
 def command(

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def difference_lines(found: "Verification") -> list[Text]:
     """Each difference with its row, field, both values and the event that touched the row last."""
     if found.ok:
-        return [Text.assemble(("✓ ", GOOD), f"{plural(found.rows, 'row')} agree with the log at {found.position}.")]
+        agree = "agrees" if found.rows == 1 else "agree"
+        return [Text.assemble(("✓ ", GOOD), f"{plural(found.rows, 'row')} {agree} with the log at {found.position}.")]
     lines: list[Text] = []
     for each in found.differences:
         lines.extend(_difference(each))

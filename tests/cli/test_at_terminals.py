@@ -135,6 +135,13 @@ def test_whoever_is_too_late_is_told_that_it_was_policy(desk: Desk) -> None:
     assert "decide  decision  by policy" in graph
 
 
+@pytest.mark.parametrize("key", [b"\x03", b"\x04"])
+def test_who_leaves_a_question_is_told_on_a_line_of_its_own(desk: Desk, key: bytes) -> None:
+    """Behind the prompt it began in the middle of a line, and broke within a word."""
+    desk.project.run("run", "asking.py:asking", "--agent", "console", "-q", code=5)
+    assert "\nInterrupted. " in desk.at("answer", "@last").see("verdict (").press(key).end(130)
+
+
 def test_the_engine_in_this_process_asks_at_the_terminal_too(desk: Desk) -> None:
     """`run --inline`: the agent's question and the decision, one after the other."""
     at = desk.at("run", "--inline", "asking.py:asking", "--agent", "console")

@@ -2,11 +2,13 @@
 
 import json
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support.command_line import CommandLine
 from support.command_processes import Project
 from support.terminals import AtTerminal
 
@@ -93,3 +95,54 @@ def test_a_restart_is_handed_what_went_with_the_run_that_failed(project: Project
     assert again[0] == "resume"
     assert again[1] != words[1]
     assert again[2:] == words[2:]
+
+
+def test_a_line_reaches_the_store_that_it_is_about(cli: CommandLine) -> None:
+    """Where flags said which store and project that is, each line has them; what is only shown stays as it is."""
+    given = ("--home", "o ther", "--project", ".")
+    program = "runwright --home 'o ther' --project ."
+    told = cli("run", "--inline", "sample", "greet", "-s", "mode=doubt", *given, code=5).err
+    assert f"    {program} resolve " in told
+    assert f"    {program} resolve " in cli("status", *given).out
+    assert f"    {program} resolve " in cli("status", "@last", *given).out
+    assert f"`{program} runs`" in cli("show", "zzzz", *given, code=2).err
+    document = cli("status", "@last", "--json", *given).document
+    assert document["next"][0].startswith("runwright resolve ")
+    assert f": {program} store adopt" in _imported(cli, given)
+    cli("run", "--inline", "sample", "greet")
+    assert "`runwright runs`" in cli("show", "zzzz", code=2).err
+
+
+def _imported(cli: CommandLine, given: tuple[str, ...]) -> str:
+    cli("log", "export", "--with-values", "-o", "whole.jsonl", *given)
+    shutil.rmtree("o ther")
+    return cli("store", "import", "whole.jsonl", *given).err
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        (("start", "sample", "x", "--key", "a b"), "Example: --key nightly-2026-01-31"),
+        (("run", "sample", "-s", "a"), "Example: -s path=. -s top:=20"),
+        (("events", "--after", "-1"), "See `runwright events --help`."),
+    ],
+)
+def test_no_full_stop_is_copied_with_a_line(cli: CommandLine, line: tuple[str, ...], hint: str) -> None:
+    """A line at the end of a hint ends it; one in backticks stands in a sentence."""
+    assert cli(*line, code=2).err.endswith(f"hint:  {hint}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (("events", "--after", "-1"), "--after takes a whole number from 0 on."),
+        (("runs", "--limit", "x"), "--limit takes a whole number from 1 to 100000."),
+        (("events", "--type", "run.startd"), "Did you mean run.started?"),
+        (("query", "runs", "--sort", "foo"), "The projection runs has no field 'foo'"),
+        (("config", "--unset"), "There is no KEY to set or remove."),
+    ],
+)
+def test_what_was_typed_is_refused_in_words(cli: CommandLine, line: tuple[str, ...], message: str) -> None:
+    """With the name that was typed, and the bound that was met."""
+    cli("run", "--inline", "sample", "greet")
+    assert message in " ".join(cli(*line, code=2).err.split())
