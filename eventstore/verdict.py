@@ -42,7 +42,7 @@ PROBLEMS: Final[Mapping[Problem, str]] = MappingProxyType(
         "head_changed": "The head line of an export, or the head row of a store, is not what the chain says.",
         "no_export": "The file is something else than a native export of Runwright.",
         "head_differs": "The log is whole in itself and not the one that the kept head belongs to.",
-        "row_differs": "A table says what does not follow from the events; `runwright projections rebuild` mends it.",
+        "row_differs": "A table says what does not follow from the events, or was itself changed.",
     }
 )
 

@@ -9,6 +9,7 @@ from attrs import frozen
 from runwright.eventstore.database import execute, path_of
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.errors import EventUnreadable, StoreError, StoreLayoutDiffers
+from runwright.eventstore.events.log import LogCreated
 from runwright.eventstore.opening import check_layout
 from runwright.eventstore.reader import LogReader
 from runwright.eventstore.values import Json, JsonObject
@@ -148,6 +149,7 @@ class ControlTables:
 
     def __init__(self) -> None:
         self._live: dict[str, dict[Key, Any]] | None = None
+        self._differs: str | None = None
         self._rows = MemoryRows(CONTROL, remember=True)
         self._fault: Fault | None = None
 
@@ -155,7 +157,8 @@ class ControlTables:
         """Take what the tables say; a store of another layout has others, which nothing is known about."""
         try:
             check_layout(path_of(connection), LAYOUT, connection)
-        except StoreLayoutDiffers:
+        except StoreLayoutDiffers as error:
+            self._differs = error.what
             return
         live: dict[str, dict[Key, Any]] = {}
         for each in CONTROL:
@@ -168,6 +171,8 @@ class ControlTables:
 
     def saw(self, event: RecordedEvent) -> None:
         """Evolve the rows that follow from it."""
+        if self._differs is not None and event.position == 1:
+            self._fault = self._changed(event)
         if self._live is None or self._fault is not None:
             return
         try:
@@ -185,3 +190,14 @@ class ControlTables:
                 detail = f"{what} of {projection.name} does not follow from the events: see `projections verify`."
                 return Fault("row_differs", each.position, detail)
         return None
+
+    def _changed(self, created: RecordedEvent) -> Fault | None:
+        """Say of a layout that is not this version's whether it is another's, or was this one's when it was made."""
+        try:
+            event = created.event
+        except EventUnreadable:
+            return None
+        if not isinstance(event, LogCreated) or event.layout != LAYOUT.digest:
+            return None
+        carried = "its events can be carried over by `log export --with-values` and `store import`"
+        return Fault("row_differs", None, f"The store's layout was changed ({self._differs}); {carried}.")

@@ -14,9 +14,11 @@ from runwright.eventstore.backup import backup
 from runwright.eventstore.envelope import RecordedEvent
 from runwright.eventstore.log import EventLog
 from runwright.eventstore.reader import LogReader
+from runwright.eventstore.table import EVENTS_LAYOUT
 from runwright.eventstore.verify import verify_store
 from runwright.projections import rebuild as rebuilding
 from runwright.projections.errors import UnknownProjection
+from runwright.projections.inline import ControlRows
 from runwright.projections.rebuild import rebuild
 from runwright.projections.verify import ControlTables, Verification, verify
 from support.projected import held, tell
@@ -195,12 +197,16 @@ def test_a_deep_verification_compares_the_control_rows(tmp_path: Path, statement
     assert verify_store(home, deep=True).ok
 
 
-def test_a_deep_verification_of_another_layout_says_what_holds(tmp_path: Path) -> None:
-    """Its tables are those of another version; its events are whole all the same."""
+def test_a_deep_verification_tells_another_layout_from_a_changed_one(tmp_path: Path) -> None:
+    """The tables of another version are its own affair; those that the log says are this version's are not."""
+    with EventLog.open(tmp_path / "other", layout=EVENTS_LAYOUT, control=ControlRows()) as other:
+        assert other.head().position == 1
+    assert verify_store(tmp_path / "other", deep=True, tables=ControlTables).ok
     with held(tmp_path / "home") as log:
-        tell(log, completed("r1"))
-        edit(log, "DROP TABLE timers", "UPDATE runs SET steps = 77")
-    assert verify_store(tmp_path / "home", deep=True, tables=ControlTables).ok
+        edit(log, "DROP TRIGGER events_keep")
+    verdict = verify_store(tmp_path / "home", deep=True, tables=ControlTables)
+    assert (verdict.problem, verdict.position) == ("row_differs", None)
+    assert "layout was changed" in verdict.detail
 
 
 def test_rows_are_compared_as_of_the_end_that_is_walked_to(tmp_path: Path) -> None:
