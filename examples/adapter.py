@@ -119,12 +119,14 @@ class Adapter:
         self.held = None
         self.agent.append(text, message["message"])
         self.agent.busy = bool(message["starts_turn"])
-        await self.report(message["message"])
-        if message["starts_turn"]:
-            try:
+        try:
+            await self.report(message["message"])
+            if message["starts_turn"]:
                 await self.turn(message, text)
-            finally:
-                self.agent.busy = False  # also where the host was lost for longer than a call waits for it
+        finally:
+            # Also where the host was lost for longer than a call waits for it, or `run` has attached anew meanwhile, so
+            # that what is said in the epoch before is refused: an agent that stays busy is told nothing more.
+            self.agent.busy = False
         if message["kind"] == "terminal":
             self.ended.set()
 
