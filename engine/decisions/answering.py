@@ -81,7 +81,7 @@ def decide_answer(
     refusal = _refuse_kind(request, caller)
     if refusal is not None:
         recorded = request.kind == "decision" and not caller.person
-        return turned_away(request, refusal, submission, caller, command.value) if recorded else refusal
+        return turned_away(of, request, refusal, submission, caller, command.value) if recorded else refusal
     if request.state == "accepted":
         return _answered(facts, command)
     refused = refuse_state(of, request) or _refuse_sources(of, command)

@@ -133,7 +133,7 @@ def decide_decision(
         return Adopted(of.run.run_id, of.revision)
     refusal = _refuse(facts, command, caller)
     if refusal is not None:
-        return refusal if refusal.code == "paused" else turned_away(request, refusal, submission, caller, candidate)
+        return refusal if refusal.code == "paused" else turned_away(of, request, refusal, submission, caller, candidate)
     accepted = (
         RequestSubmitted(
             request=request.request,
@@ -151,9 +151,12 @@ def decide_decision(
 
 
 def turned_away(
-    request: RequestRow, conflict: Conflict, submission: str, caller: Caller, said: Json
+    of: RunFacts, request: RequestRow, conflict: Conflict, submission: str, caller: Caller, said: Json
 ) -> TurnedAway | Conflict:
-    """Refuse an answer to a decision, and write down who gave it and what it was, of the first ones."""
+    """Refuse an answer to a decision, and write down who gave it and what it was, of the first ones.
+
+    Of a run that has ended not what it was: its private values may have been erased already.
+    """
     if _refusals(request) >= MAX_REFUSALS:
         return conflict
     refused = RequestRefused(
@@ -161,7 +164,7 @@ def turned_away(
         submission=submission,
         actor=caller.actor,
         code=conflict.code,
-        reason=Content.text(error_text(encode(said))),
+        reason=None if of.ended else Content.text(error_text(encode(said))),
     )
     return TurnedAway(conflict, (refused,))
 

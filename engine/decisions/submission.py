@@ -58,7 +58,7 @@ def decide_submission(
     of, request = facts.of, facts.request
     if request.kind == "decision" and not caller.person:
         human = Conflict("human_required", {"request": request.request, "run": request.run_id, "kind": request.kind})
-        return turned_away(request, human, submission, caller, command.value)
+        return turned_away(of, request, human, submission, caller, command.value)
     if (refusal := _refuse_speaker(request, command, caller)) is not None:
         return refusal
     if request.state == "accepted" and _same(facts.submitted, command.value):

@@ -274,6 +274,15 @@ def test_a_deadline_without_a_policy_closes_the_question(scene: Stage) -> None:
     assert "is closed (timed_out)" in ConflictError(late).message
 
 
+def test_what_is_said_of_an_ended_run_is_not_kept(scene: Stage) -> None:
+    """Its private values may be erased already, and nobody erases them twice; that somebody said something is kept."""
+    row = asked(scene)
+    scene.ask(CancelRun(run_id="run-1", reason="enough"))
+    assert isinstance(scene.ask(decide(row, text="a secret")), Conflict)
+    (refused,) = refusals(scene)
+    assert (refused.code, refused.reason) == ("revision_changed", None)
+
+
 def test_a_paused_run_refuses_and_its_deadline_runs_on(scene: Stage) -> None:
     """Nothing is written of the refusal; the policy's choice waits for the resume."""
     row = asked(scene, WITH_POLICY)
