@@ -1,6 +1,8 @@
 """Do cancel and status go on while long questions fill every thread?"""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,9 @@ import pytest
 from runwright import Context, Workflow
 from runwright.engine.host.serving import questions
 from runwright.engine.host.serving.bounds import LONG_THREADS, MOST_CALLS
+from runwright.engine.host.serving.lanes import Lanes
+from runwright.engine.protocol.operations import Lane
+from support.command_processes import LIMIT
 from support.raw_client import RawClient
 from support.serving import served
 
@@ -114,3 +119,39 @@ async def test_a_chore_is_done_once_for_its_key(tmp_path: Path) -> None:
             await client.call("store.backup", call_id, key="n", payload=target)
             assert (await client.reply(call_id))["error"]["code"] == "target_exists"
         await client.close()
+
+
+async def test_a_lane_answers_fails_and_closes() -> None:
+    """What a question raises is told; what waits for a thread when the lane closes is cancelled; more is refused."""
+    lanes, go = Lanes(), threading.Event()
+    assert await lanes.run(Lane.LONG, divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        await lanes.run(Lane.LONG, divmod, 7, 0)
+    asked = [asyncio.create_task(lanes.run(Lane.LONG, go.wait, LIMIT)) for _ in range(LONG_THREADS + 1)]
+    await asyncio.sleep(0)  # each has asked now
+    lanes.close()
+    go.set()
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    assert all(each is True or isinstance(each, asyncio.CancelledError) for each in answers)
+    assert isinstance(answers[-1], asyncio.CancelledError)
+    with pytest.raises(RuntimeError):
+        await lanes.run(Lane.LONG, divmod, 7, 2)
+
+
+def test_a_question_that_never_ends_ends_with_the_process() -> None:
+    """A host that has stopped is gone, whatever a program's own projection is still about."""
+    lines = (
+        "import asyncio, threading",
+        "from runwright.engine.host.serving.lanes import Lane, Lanes",
+        "async def main():",
+        "    lanes, begun = Lanes(), threading.Event()",
+        "    asked = asyncio.create_task(lanes.run(Lane.LONG, lambda: (begun.set(), threading.Event().wait())))",
+        "    await asyncio.to_thread(begun.wait)",
+        "    asked.cancel()",
+        "    lanes.close()",
+        "asyncio.run(main())",
+        "print('ended')",
+    )
+    command = [sys.executable, "-c", "\n".join(lines)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert (done.returncode, done.stdout) == (0, "ended\n"), done.stderr
