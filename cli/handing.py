@@ -10,7 +10,7 @@ from attrs import field, frozen
 from runwright.cli.agent_specs import collect_specs
 from runwright.cli.invocation import Invocation
 from runwright.engine.agents.agent import CONSOLE
-from runwright.projections.views.lines import PERSON
+from runwright.eventstore.events.run import PERSON
 
 
 @frozen(kw_only=True)

@@ -7,8 +7,8 @@ from typing import Final, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
+from runwright.eventstore.events.run import PERSON
 from runwright.eventstore.values import JsonObject
-from runwright.projections.views.lines import PERSON
 
 #: The executor of nodes that name none; in a session, the session itself.
 DEFAULT_AGENT: Final = "default"

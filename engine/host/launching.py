@@ -9,9 +9,9 @@ from attrs import frozen
 from runwright.engine.commands.client import QueueRun
 from runwright.engine.commands.worker import Authority
 from runwright.engine.worker.envelope import Launch
+from runwright.eventstore.events.run import PERSON
 from runwright.eventstore.values import JsonObject
 from runwright.projections.control.runs import RunRow
-from runwright.projections.views.lines import PERSON
 
 
 @frozen(kw_only=True)

@@ -9,7 +9,7 @@ from runwright.engine.embedded.launcher import NOTHING, Provisions
 from runwright.engine.host.errors import EnvironmentMissing
 from runwright.engine.host.launching import Needs
 from runwright.engine.host.settings import SettledAgents
-from runwright.projections.views.lines import PERSON
+from runwright.eventstore.events.run import PERSON
 
 #: The class of executor that each kind of specification stands for.
 _KINDS: Final = {"cmd": "CommandAgent", CONSOLE: PERSON}

@@ -1,8 +1,13 @@
 """Events about a run's life (stream ``run/<run ID>``)."""
 
+from typing import Final
+
 from attrs import frozen
 
 from runwright.eventstore.events.event import Content, Event, private, recorded
+
+#: The kind of an executor that is the person at a terminal: nothing has to be handed over for one.
+PERSON: Final = "ConsoleAgent"
 
 
 @frozen(kw_only=True)

@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-#: The kind under which a run saves that an executor is the person at a terminal: nothing is handed over for them.
-PERSON: Final = "ConsoleAgent"
-
 #: What `--agent` is given for executors, by their names; empty for one that need not be named.
 Specs: TypeAlias = Mapping[str, str]
 NO_SPECS: Final[Specs] = MappingProxyType({})

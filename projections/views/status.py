@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from attrs import frozen
 
+from runwright.eventstore.events.run import PERSON
 from runwright.eventstore.values import Json, JsonObject
 from runwright.projections.control.effects import EFFECTS
 from runwright.projections.control.messages import MESSAGES
@@ -20,7 +21,7 @@ from runwright.projections.control.workers import WORKERS
 from runwright.projections.errors import RunUnknown
 from runwright.projections.rows import Rows
 from runwright.projections.shown import shown_time
-from runwright.projections.views.lines import NO_SPECS, PERSON, Specs, agent_line, lacking_executors, spec_of
+from runwright.projections.views.lines import NO_SPECS, Specs, agent_line, lacking_executors, spec_of
 
 #: Park reasons that go on by themselves under a host, by what they wait for, or by another command.
 BY_ITSELF: Final = ("worker_crashed", "host_stopped", "orphaned")

@@ -56,8 +56,8 @@ class _Ear(threading.Thread):
 
     Args:
         log: The log.
-        after: The position beyond which it tells. A thread begins when it gets its turn: what is committed until then is
-            told as well, or whoever had looked in between would wait for the commit after it.
+        after: The position beyond which it tells. A thread begins when it gets its turn: what is committed until then
+            is told as well, or whoever had looked in between would wait for the commit after it.
         tell: Told each new position.
     """
 
