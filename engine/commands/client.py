@@ -121,13 +121,15 @@ class RestartRun:
         run_id: The run that ended, the new one's parent.
         new_run_id: The new run.
         at: The node it begins at, with what finished before that node's last visit; ``None`` for the first one.
-        accepted: Whether it takes the definition that was accepted for the parent, for the files are not the root's.
+        sources: The digest of the source set as it stands now, or ``None`` where nothing is checked.
+        definition: The digest of the definition as it compiles now, or ``None`` where nothing is checked.
     """
 
     run_id: str
     new_run_id: str
     at: str | None = None
-    accepted: bool = False
+    sources: str | None = None
+    definition: str | None = None
     expected: int | None = None
 
 

@@ -12,7 +12,7 @@ from runwright.engine.commands.client import Caller, RestartRun
 from runwright.engine.decisions.carried import carried
 from runwright.engine.decisions.decided import Decided, Decision
 from runwright.engine.decisions.facts import RunFacts
-from runwright.engine.decisions.program import handed_on
+from runwright.engine.decisions.program import handed_on, source_changed, standing_on
 from runwright.engine.decisions.session import Origin, origin_of
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Conflict, RecoveryRequired
@@ -82,6 +82,12 @@ def still_live(run_id: str, queue: str) -> Conflict:
     return Conflict("still_live", {"run": run_id, "queue": queue})
 
 
+def stood_on(root: RunRow, parent: RunRow, command: RestartRun) -> RunRow | None:
+    """The run whose files are there now: the root, or else the one restarted, for which others were accepted."""
+    found = standing_on(root, command.definition, command.sources)
+    return next((each for each in (root, parent) if (each.definition, each.sources) == found), None)
+
+
 def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> Decision[str]:
     """Decide whether an ended run is run afresh; its own stream takes no event of it."""
     refusal = _refuse_parent(facts, caller) or _refuse_progress(facts, caller) or _refuse_place(facts, command)
@@ -94,11 +100,13 @@ def decide_restart(facts: RestartFacts, command: RestartRun, caller: Caller) -> 
     if isinstance(began, Conflict):
         return began
     cause, depth = began
-    stood_on = facts.parent.run if command.accepted else root
+    known = stood_on(root, facts.parent.run, command)
+    if known is None:
+        return source_changed(root, standing_on(root, command.definition, command.sources))
     queued = evolve(
         handed_on(root),
-        definition=stood_on.definition,
-        sources=stood_on.sources,
+        definition=known.definition,
+        sources=known.sources,
         kind="restart",
         cause=cause,
         depth=depth,

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from attrs import evolve
+
 from runwright.engine.commands.client import (
     AcceptedSources,
     Caller,
@@ -238,9 +240,7 @@ class AsyncSteering(AsyncAsking):
         caller: Caller | None = None,
         provisions: Provisions = NOTHING,
     ) -> Applied[str] | Adopted[str]:
-        """Run an ended run's workflow afresh, with its root's definition and input.
-
-        Where other files were accepted for the run, and are there now, it takes those.
+        """Run an ended run's workflow afresh, with its root's input and files, or files that were accepted for it.
 
         Args:
             run_id: The run that ended.
@@ -264,18 +264,18 @@ class AsyncSteering(AsyncAsking):
         run = self._programs.ended(run_id)
         new_run_id = new_id(self._holder.clock.now(), self._holder.random)
         caller = self._identity.caller(key, caller)
-        program, accepted = None, False
+        program, command = None, RestartRun(run_id=run_id, new_run_id=new_run_id, at=at, expected=expected)
         with self._provided(new_run_id, provisions):
             if run.status != "continued":
                 agents = self._launcher.agents(new_run_id)
                 try:
-                    program, accepted = await self._programs.afresh(run, new_run_id, agents)
+                    program = await self._programs.afresh(run, new_run_id, agents)
+                    command = evolve(command, sources=program.sources, definition=program.definition)
                 except PreflightError:
                     given = Restarted(run_id=run_id, at=at)
                     if (known := self._known(caller, given, new=new_run_id, provisions=provisions)) is None:
                         raise
                     return known
-            command = RestartRun(run_id=run_id, new_run_id=new_run_id, at=at, accepted=accepted, expected=expected)
             result = await self._send(command, caller)
         if result.value != new_run_id:
             self._adopted(new_run_id, result.value, provisions)

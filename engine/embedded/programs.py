@@ -146,7 +146,7 @@ class Programs:
                 raise RecoveryRequiredError(RecoveryRequired("source_changed", evidence)) from None
             await self._environment_missing(run, error.message)
 
-    async def afresh(self, run: RunRow, new_run_id: str, agents: Container[str]) -> tuple[ProgramFacts, bool]:
+    async def afresh(self, run: RunRow, new_run_id: str, agents: Container[str]) -> ProgramFacts:
         """The program of a run that is about to be run again: exactly its root's, or what was accepted for it since.
 
         Args:
@@ -154,19 +154,15 @@ class Programs:
             new_run_id: The new run, for which variables may have been handed over.
             agents: The names of the executors that there are.
 
-        Returns:
-            The program, and whether it is the accepted one.
-
         Raises:
             PreflightError: It cannot be loaded, it has changed, or an executor is missing.
         """
         root = self.run(run.root)
         program = await self._code.load(evolve(wanted_by(root), run_id=new_run_id))
-        accepted = not program.carries(root)
-        if accepted and not program.carries(run):
+        if not (program.carries(root) or program.carries(run)):
             raise SourceChanged(run.workflow, self._differs(run, program), ended=root.reference)
         program.check_executors(agents, root.session)
-        return program, accepted
+        return program
 
     async def check(self, run: RunRow, program: ProgramFacts) -> None:
         """Check that a program may carry a run on as it is.

@@ -6,7 +6,7 @@ from runwright.engine.commands.client import AnswerRequest, Caller, RestartRun
 from runwright.engine.decisions.answering import AnswerFacts, Continued, continuation, decide_answer
 from runwright.engine.decisions.decided import Decided, TurnedAway
 from runwright.engine.decisions.facts import RunFacts
-from runwright.engine.decisions.restarting import Before, RestartFacts, decide_restart
+from runwright.engine.decisions.restarting import Before, RestartFacts, decide_restart, stood_on
 from runwright.engine.decisions.session import Origin
 from runwright.engine.results import Applied, Conflict, Result
 from runwright.engine.transitions.carry import carry_out, no_run
@@ -115,7 +115,7 @@ def _restart_facts(
     return RestartFacts(
         parent=parent,
         root=root,
-        definition=loader.saved((run if command.accepted else root).definition),
+        definition=loader.saved((stood_on(root, run, command) or root).definition),
         terminal=terminal,
         last=last_of_chain(rows, run).run_id,
         input_there=recorded is not None and recorded.body is not None,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from runwright.engine.commands.client import Caller, CancelRun, RestartRun
-from runwright.engine.commands.worker import FailRun, FinishNode, StartNode
+from runwright.engine.commands.client import AcceptedSources, Caller, CancelRun, RestartRun, ResumeRun
+from runwright.engine.commands.worker import FailRun, FinishNode, ParkRun, StartNode
 from runwright.engine.graph.definition import Definition
 from runwright.engine.results import Adopted, Applied, Conflict, RecoveryRequired, Result
 from runwright.projections.control.queue import QUEUE
@@ -12,7 +12,7 @@ from runwright.projections.control.terminal import TERMINAL
 from runwright.projections.control.timers import TIMERS
 from runwright.projections.control.visits import VISITS
 from support.following import FLOW, ONE, as_model, at_boundary, fail
-from support.graphs import node
+from support.graphs import graph, node
 from support.stage import Stage, settled
 
 
@@ -31,6 +31,28 @@ def test_a_restart_saves_where_it_comes_from(scene: Stage) -> None:
     assert scene.revision() == revision
     (timer,) = scene.rows(TIMERS, run_id="run-2")
     assert (timer.kind, timer.due) == ("run", scene.clock.us + 5_000_000)
+
+
+def test_a_restart_stands_on_the_roots_files_or_on_those_accepted_for_its_parent(scene: Stage) -> None:
+    """What is found is told by its digests, and decided here: any other files are refused, and nothing is written."""
+    scene.queue(FLOW)
+    scene.claim(ONE)
+    scene.ask(CancelRun(run_id=ONE, reason="enough"))
+    scene.ask(RestartRun(run_id=ONE, new_run_id="run-2", definition=FLOW.digest))
+    scene.applied(scene.claim("run-2"), ParkRun(reason="source_changed"))
+    changed = graph(*FLOW.nodes.values(), node("new"))
+    accept = AcceptedSources(snapshot=changed.snapshot(), paths=None)
+    assert isinstance(scene.ask(ResumeRun(run_id="run-2", definition=changed.digest, accept=accept)), Applied)
+    scene.ask(CancelRun(run_id="run-2", reason="enough"))
+    before = scene.log.head()
+    refused = scene.ask(RestartRun(run_id="run-2", new_run_id="run-3", definition="0" * 64))
+    assert isinstance(refused, RecoveryRequired)
+    assert (refused.reason, refused.evidence["new_definition"]) == ("source_changed", "0" * 64)
+    assert scene.log.head() == before
+    for number, there in enumerate((changed, FLOW), 3):
+        new = f"run-{number}"
+        assert isinstance(scene.ask(RestartRun(run_id="run-2", new_run_id=new, definition=there.digest)), Applied)
+        assert scene.row(RUNS, new).definition == there.digest
 
 
 def test_a_model_may_not_restart_what_ends_the_same_again_and_again(scene: Stage) -> None:
