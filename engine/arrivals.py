@@ -45,6 +45,11 @@ class Arrivals:
 _of_loops: "WeakKeyDictionary[asyncio.AbstractEventLoop, Arrivals]" = WeakKeyDictionary()
 
 
+def arrive_by(loop: asyncio.AbstractEventLoop, arrivals: Arrivals) -> None:
+    """Give a loop arrivals of its own kind, before anything arrives there."""
+    _of_loops[loop] = arrivals
+
+
 def arrivals_of(loop: asyncio.AbstractEventLoop) -> Arrivals:
     """Answer the one place where everything arrives for a loop; called on that loop."""
     found = _of_loops.get(loop)

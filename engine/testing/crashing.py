@@ -75,13 +75,19 @@ class CrashingLog(EventLog):
         self.commits += 1
         boundary = self._boundary
         if boundary is None or boundary.number != self.commits:
-            return super().transact(unit, urgent=urgent)
+            return _made(super().transact(unit, urgent=urgent))
         if boundary.side == "after":
-            super().transact(unit, urgent=urgent).exception()
+            _made(super().transact(unit, urgent=urgent))
         self.crashed = True
         if self._tell is not None:
             asyncio.get_running_loop().call_soon(self._tell)
         return _gone()
+
+
+def _made(answer: "Future[T]") -> "Future[T]":
+    """Wait for a commit here and now: what the loop does next never depends on how long it took."""
+    answer.exception()
+    return answer
 
 
 def _gone() -> "Future[T]":

@@ -92,7 +92,12 @@ class StandInSession:
     async def _take(self, current: CurrentMessage) -> None:
         """Be handed a message and show it; where it starts a turn, take that turn."""
         deliver = DeliverMessage(session=SESSION, epoch=self._epoch, message=current.message)
-        handed = (await self._engine.tell_session(deliver)).value
+        try:
+            handed = (await self._engine.tell_session(deliver)).value
+        except ConflictError as refused:
+            if refused.code != "revision_changed":
+                raise
+            return  # its run moved on meanwhile, and something else is to be shown first
         self._branch.add(current.message)
         await self._report(current.message, idle=not handed.starts_turn)
         if handed.starts_turn:

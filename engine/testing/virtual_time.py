@@ -5,12 +5,14 @@ import math
 import selectors
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
-from runwright.engine.arrivals import arrivals_of
+from runwright.engine.arrivals import Arrivals, arrivals_of, arrive_by
+from runwright.engine.execution.bridge import LoopBridge
 from runwright.engine.tasks import make_task
 from runwright.engine.testing.errors import StandsStill
 
@@ -19,6 +21,9 @@ Ts = TypeVarTuple("Ts")
 
 #: Seconds that a loop which waits for nothing it knows of is given before that counts as standing still for ever.
 PATIENCE = 5.0
+
+#: Seconds that the loop waits for a thread before it goes on with what else there is to do.
+PROMPT = 1.0
 
 #: The longest that one turn of waiting for a thread takes (seconds). What is waited for is counted in turns, so that a
 #: machine that stands still for a while uses up one of them, and none of the time that the thread is given.
@@ -48,21 +53,86 @@ class VirtualClock:
         self._us += max(1, math.ceil(seconds * 1_000_000))
 
 
+class _Arrivals(Arrivals):
+    """What arrives from threads, kept until the loop has done what it was about to do.
+
+    Where it came between depended on how quick its thread was, and by that the order of a run's commits.
+
+    Args:
+        loop: The loop.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self.prompt = False
+        self._loop = loop
+        self._thread = threading.get_ident()
+        #: What has arrived from other threads.
+        self.kept: deque[Callable[[], None]] = deque()
+        self._came = threading.Event()
+
+    @property
+    def outstanding(self) -> int:
+        """How much of what is awaited is still in its thread."""
+        return self.awaited - len(self.kept) - len(self._arrived)
+
+    def add(self, loop: asyncio.AbstractEventLoop, do: Callable[[], None]) -> None:
+        """As every loop's; what comes from another thread only wakes this one."""
+        if threading.get_ident() == self._thread:
+            super().add(loop, do)
+            return
+        self.kept.append(do)
+        self._came.set()
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(_wake)
+
+    def hear(self, seconds: float) -> bool:
+        """Wait for a thread; whether one was heard."""
+        heard = self._came.wait(seconds)
+        self._came.clear()
+        return heard
+
+    def take(self) -> None:
+        """Have what was kept done next."""
+        while self.kept:
+            super().add(self._loop, self.kept.popleft())
+
+
+def _wake() -> None:
+    """What wakes a loop need do nothing else."""
+
+
 class _Waiting(selectors.DefaultSelector):
     """Waits in reality only for what happens in reality; else it lets the time pass."""
 
     def __init__(
-        self, clock: VirtualClock, busy: Callable[[], bool], real: Callable[[], bool], still: Callable[[], None]
+        self,
+        clock: VirtualClock,
+        busy: Callable[[], bool],
+        arrivals: _Arrivals,
+        real: Callable[[], bool],
+        still: Callable[[], None],
     ) -> None:
         super().__init__()
         self._clock = clock
         self._busy = busy
+        self._arrivals = arrivals
         self._real = real
         self._still = still
+        self._slow = False
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if not self._busy():
+            self._slow = False
+        # Where something has arrived, there is something to do.
+        ready = self._select(0 if self._arrivals.kept else timeout)
+        self._arrivals.take()
+        return ready
+
+    def _select(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if ready or (timeout is not None and timeout <= 0):
+            self._hear_threads()
             return ready
         if timeout is None and not self._busy():
             ready = self._in_turns(PATIENCE)
@@ -83,6 +153,14 @@ class _Waiting(selectors.DefaultSelector):
         if not ready and timeout is not None:
             self._clock.advance(timeout)
         return ready
+
+    def _hear_threads(self) -> None:
+        """Hear quick threads before the loop goes on with anything else: who of them is first must not be chance."""
+        left = PROMPT
+        while self._arrivals.outstanding and not self._slow and not self._real():
+            if not self._arrivals.hear(TURN):
+                left -= TURN
+                self._slow = left <= 0
 
     def _in_turns(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait for a thread for so many seconds of turns."""
@@ -110,10 +188,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._clock = clock
         self._still = still
         self._real_work = 0
-        self._selector_ = _Waiting(clock, self._is_busy, self._is_real, self._stands_still)
+        arrivals = _Arrivals(self)
+        self._selector_ = _Waiting(clock, self._is_busy, arrivals, self._is_real, self._stands_still)
         super().__init__(self._selector_)
         self.set_task_factory(make_task)
-        arrivals_of(self).prompt = False
+        arrive_by(self, arrivals)
+        self._executor = ThreadPoolExecutor(thread_name_prefix="runwright-testing")
+        self.set_default_executor(self._executor)
         # A timer is due when the clock shows its time; the loop asks for that up to a resolution that ours lacks.
         self._clock_resolution = 1e-6
         self._own_files = len(self._selector_.get_map())
@@ -126,19 +207,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
     ) -> "asyncio.Future[T]":
         """As every loop's; time stands still until it is done."""
-        arrivals = arrivals_of(self)
-        arrivals.awaited += 1
-
-        def arrived(_: object) -> None:
-            arrivals.awaited -= 1
-
-        try:
-            future: asyncio.Future[T] = super().run_in_executor(executor, func, *args)
-        except BaseException:
-            arrived(None)
-            raise
-        future.add_done_callback(arrived)
-        return future
+        if executor is None:
+            executor = self._executor
+        return LoopBridge(self).wrap(executor.submit(func, *args))
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """As every loop's, for as long as it takes: a bound in real seconds is one that this clock would leap over."""

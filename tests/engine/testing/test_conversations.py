@@ -7,6 +7,10 @@ import pytest
 from attrs import frozen
 
 from runwright import AgentRequest, Choice, Context, Json, JsonObject, Question, Workflow, days, testing
+from runwright.engine.commands.session import DeliverMessage
+from runwright.engine.embedded.async_engine import AsyncEngine
+from runwright.engine.errors import ConflictError
+from runwright.engine.results import Conflict
 from runwright.engine.testing.errors import StandInMissing, StandInUnknown, StandInUnused
 
 
@@ -124,3 +128,21 @@ def test_what_stands_in_for_nothing_is_named() -> None:
     patient.entry(patient.decision(choices=["yes"], name="ship")(lambda ctx: "?"))
     with pytest.raises(StandInMissing, match="has no deadline"):
         testing.run(patient, {}, decisions={"ship": [None]})
+
+
+def test_a_session_looks_again_where_its_run_moved_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it was about to show is not what comes first any more: its test does not end with that."""
+    tell = AsyncEngine.tell_session
+    refused: list[str] = []
+
+    async def telling(self: AsyncEngine, command: Any, **options: Any) -> Any:
+        if isinstance(command, DeliverMessage) and not refused:
+            refused.append(command.message)
+            raise ConflictError(Conflict("revision_changed", {"message": command.message}))
+        return await tell(self, command, **options)
+
+    monkeypatch.setattr(AsyncEngine, "tell_session", telling)
+    flow: Workflow[JsonObject] = Workflow("tells", input=JsonObject)
+    flow.entry(flow.notify(name="hello")(lambda ctx: "I begin."))
+    outcome = testing.run(flow, {}, session=True)
+    assert (outcome.status, len(refused)) == ("completed", 1)

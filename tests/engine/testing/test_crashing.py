@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from typing import Any
 
 import pytest
 
@@ -121,6 +122,28 @@ def test_when_progress_is_reported_changes_no_crash(pause: float) -> None:
 
     flow.entry(work)
     assert len(testing.crash_at(flow, {})) == len(testing.crash_at(_silent(), {}))
+
+
+def test_a_session_asks_at_the_same_commits_each_time() -> None:
+    """What a session does beside its run is not mixed with it by chance: no play has a commit more or fewer."""
+    flow = Workflow("asking", input=JsonObject)
+
+    @flow.agent(returns=int)
+    def ask(ctx: Context[JsonObject]) -> str:
+        return f"How many? You said {ctx.visits(ask) - 1} times."
+
+    @flow.notify
+    def tell(ctx: Context[JsonObject]) -> str:
+        return "So many."
+
+    flow.entry(ask)
+    flow.then(ask, tell)
+    flow.then(tell, ask)
+    flow.limit(ask, visits=3, to=(end := flow.compute(name="end")(lambda ctx: None)))
+    assert end.name == "end"
+    agents: dict[Any, list[int]] = {ask: [1, 2, 3]}
+    commits = {len(testing.crash_at(flow, {}, agents=agents, session=True)) for _ in range(3)}
+    assert len(commits) == 1
 
 
 def test_the_run_that_carries_another_on_may_be_named_otherwise() -> None:

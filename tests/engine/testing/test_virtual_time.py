@@ -39,6 +39,37 @@ def test_a_machine_that_stands_still_uses_up_no_limit(monkeypatch: pytest.Monkey
     assert run_virtually(VirtualClock(0), within) == "answered"
 
 
+def test_a_thread_is_heard_before_the_loop_goes_on() -> None:
+    """Who is first, a function in a thread or what else there is to do, is the same each time."""
+
+    async def turns() -> int:
+        thread = asyncio.ensure_future(asyncio.to_thread(time.sleep, 0.05))
+        turns = 0
+        while not thread.done():
+            await asyncio.sleep(0)
+            turns += 1
+        return turns
+
+    assert run_virtually(VirtualClock(0), turns) < 5, "as many as it takes to hear of it"
+
+
+def test_a_thread_that_waits_for_the_loop_holds_it_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop goes on without one that is slow, and no longer waits for it again and again."""
+    monkeypatch.setattr(virtual_time, "PROMPT", 2 * virtual_time.TURN)
+    told = threading.Event()
+
+    async def turns() -> None:
+        thread = asyncio.ensure_future(asyncio.to_thread(told.wait))
+        for _ in range(200):
+            await asyncio.sleep(0)
+        told.set()
+        await thread
+
+    begun = time.monotonic()
+    run_virtually(VirtualClock(0), turns)
+    assert time.monotonic() - begun < 100 * 2 * virtual_time.TURN
+
+
 def test_a_function_that_blocks_beyond_its_limit_is_out_of_time() -> None:
     """It is really waited for, and then the time has passed."""
     flow = Workflow("blocks", input=JsonObject)
