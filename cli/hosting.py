@@ -20,7 +20,7 @@ T = TypeVar("T")
 #: Seconds that steps under way get when a host is stopped, and further ones for it to give its store back.
 GRACE, MARGIN = 10.0, 30.0
 #: Seconds that another command may keep the store, and that many of them may in turn.
-_TURN: Final = 5.0
+_TURN: Final = 2.0
 _TURNS: Final = 30.0
 #: How often a host that died is followed by another one for one command, and the seconds between two looks for it.
 STARTS: Final = 3

@@ -13,7 +13,7 @@ from runwright import Context, Workflow, seconds
 class Gate:
     """Where the signs stand."""
 
-    patience: float = 30.0
+    patience: float = 90.0
 
 
 gate = Workflow("gate", input=Gate)

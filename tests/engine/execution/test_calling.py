@@ -9,10 +9,13 @@ import pytest
 
 from runwright.engine.execution import calling
 from runwright.engine.execution.calling import OutOfTime, Quit, call, in_thread, outlived, returned
+from runwright.engine.execution.crew import Crew
+from support.command_processes import LIMIT
 
 
-async def test_a_plain_function_runs_in_a_thread_that_is_used_again() -> None:
-    """Calls in a row share a thread, and see the caller's context variables."""
+async def test_a_plain_function_runs_in_a_thread_that_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls in a row share a thread, however slow the machine is, and see the caller's context variables."""
+    monkeypatch.setattr(calling, "_crew", Crew(patience=LIMIT))
     variable: contextvars.ContextVar[int] = contextvars.ContextVar("variable")
     variable.set(5)
     seen = {await call("run", 5, lambda: (threading.get_ident(), variable.get())) for _ in range(20)}
