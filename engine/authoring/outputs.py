@@ -1,5 +1,6 @@
 """The output type of every node kind: the one place that says what a node's output is declared as."""
 
+import inspect
 import typing
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, get_args, get_origin
@@ -65,7 +66,8 @@ def return_type(function: Callable[..., Any] | None) -> Any:
     try:
         annotation = getattr(function, "__annotations__", {}).get("return", Any)
         if isinstance(annotation, str):
-            names = getattr(function, "__globals__", {})
+            # A decorator may live in another module than what it wraps, whose annotation this is.
+            names = getattr(inspect.unwrap(function), "__globals__", {})
             annotation = typing.get_type_hints(_Only(annotation), globalns=names)["return"]
     except Exception as problem:  # noqa: BLE001 (evaluating an annotation may raise anything)
         raise Unstorable(

@@ -65,6 +65,8 @@ _SCALARS: dict[Any, Shape] = {
     dict: Dictionary(PLAIN),
     tuple: Tuple(None, PLAIN),
 }
+# As they were written before the built-in classes could be used.
+_SCALARS |= {getattr(typing, each.__name__.title()): _SCALARS[each] for each in (list, dict, tuple)}
 
 _INSTEAD = {
     "set": "Write list[…]",
@@ -101,7 +103,11 @@ class Builder:
         Raises:
             Unstorable: When some part of it cannot be stored.
         """
-        shape = self.shape(declared)
+        try:
+            shape = self.shape(declared)
+        except RecursionError:
+            problem = "The type is nested too deep, or contains itself with no class between"
+            raise Unstorable(problem, "Write a class that refers to itself, or Any") from None
         for union in self._unions:
             union.require_unambiguous()
         return shape
@@ -139,6 +145,8 @@ class Builder:
         return Dictionary(self.shape(item))
 
     def _tuple(self, parts: tuple[Any, ...]) -> Shape:
+        if any(getattr(part, "__unpacked__", False) or get_origin(part) is typing.Unpack for part in parts):
+            raise Unstorable("A tuple with an unpacked tuple in it cannot be stored", "Write list[…], or a class")
         if len(parts) == 2 and parts[1] is Ellipsis:
             return Tuple(None, self.shape(parts[0]))
         return Tuple(tuple(self.shape(part) for part in parts))

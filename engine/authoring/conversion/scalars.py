@@ -200,7 +200,11 @@ class Duration(Shape):
         if type(value) is not timedelta:
             raise wrong(self.name, value)
         seconds = value.total_seconds()
-        if timedelta(seconds=seconds) != value:
+        try:
+            exact = timedelta(seconds=seconds) == value
+        except OverflowError:  # the longest ones, rounded up
+            exact = False
+        if not exact:
             raise NotConvertible("the time is too long to keep its microseconds", "round it to seconds")
         return int(seconds) if seconds.is_integer() else seconds
 
