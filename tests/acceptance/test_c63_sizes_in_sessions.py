@@ -53,7 +53,7 @@ def ask(ctx: Context[JsonObject]) -> str:
     return "What is it?"
 
 
-@talks.checkpoint(returns=str)
+@talks.checkpoint(summary="The last word", returns=str)
 def check(ctx: Context[JsonObject]) -> str:
     """Ask a person."""
     return "Right?"

@@ -120,12 +120,15 @@ class Talks(Lives):
         self.tell(DetachSession(session=name, epoch=agent.epoch))
         agent.epoch = ""
 
-    @rule(name=names, rare=sometimes)
-    def lose_touch(self, name: str, rare: int) -> None:
+    @rule(name=names)
+    def lose_touch(self, name: str) -> None:
         """A coordinator is without a connection for a while, and comes back: it is missed at most in a run's turn."""
-        agent = self.agents[name]
-        if rare or not agent.epoch:
-            return
+        if self.agents[name].epoch:
+            self.be_missed(self.agents[name])
+
+    def be_missed(self, agent: Agent) -> None:
+        """Nobody hears of a coordinator, and then somebody does; said twice, it is one fact."""
+        name = agent.session
         missed = self.tell(MissSession(session=name, epoch=agent.epoch))
         self.reached[f"a coordinator is missed: {answered(missed)}"] += 1
         assert not isinstance(self.tell(MissSession(session=name, epoch=agent.epoch)), Applied)
@@ -146,6 +149,8 @@ class Talks(Lives):
         view: SessionView = settled(self.world.stage.transitions.view(agent.session))
         current = view.current
         if agent.turn is not None:
+            if choice % 4 == 0:
+                self.be_missed(agent)
             if choice % 7 == 0:
                 self.report(agent, agent.turn[1], idle=False)
             elif choice % 7 == 2:
