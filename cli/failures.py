@@ -8,6 +8,7 @@ from typing import Final
 from attrs import evolve, field, frozen
 
 from runwright.cli.hints import fill, names_of
+from runwright.eventstore.values import JsonObject
 
 #: Exit codes (page 09).
 OK: Final = 0
@@ -89,6 +90,10 @@ class Failure:
     message: str = field(converter=sentence)
     hint: str = field(default="", converter=sentence)
     exit_code: int = USAGE
+
+    def document(self) -> JsonObject:
+        """As machines are told it."""
+        return {"error": {"code": self.code, "message": self.message, "hint": self.hint}}
 
 
 class Refused(Exception):

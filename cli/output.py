@@ -98,8 +98,7 @@ class Output:
     def fail(self, failure: Failure) -> None:
         """Report a failure: for machines as a document on stdout, else as a sentence and the next step on stderr."""
         if self.for_machines:
-            facts = {"code": failure.code, "message": failure.message, "hint": failure.hint}
-            self.document({"error": facts}) if self.as_json else self.lines([{"error": facts}])
+            self.document(failure.document()) if self.as_json else self.lines([failure.document()])
             return
         from rich.text import Text
 

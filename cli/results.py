@@ -1,11 +1,13 @@
 """How a command that drove runs ends: the facts, the output last, and the exit code."""
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from runwright.cli.driving import Driven, leave
 from runwright.cli.endings import code_of_status, worst
-from runwright.cli.failures import INTERRUPTED
+from runwright.cli.failures import INTERRUPTED, Failure
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
 from runwright.cli.pages import print_list
@@ -14,29 +16,36 @@ from runwright.eventstore.values import Json, JsonObject
 if TYPE_CHECKING:
     from runwright.engine.reading.status import Status
 
+#: No run was refused.
+NOBODY: Final[Mapping[int, Failure]] = MappingProxyType({})
 
-def report(call: Invocation, driven: Driven, *, with_output: bool) -> int:
+
+def report(call: Invocation, driven: Driven, *, with_output: bool, refused: Mapping[int, Failure] = NOBODY) -> int:
     """Say how the runs stand and print their outputs.
 
     Args:
         call: The invocation.
         driven: What `drive` answered.
         with_output: Whether the output is printed.
+        refused: What those were told that were not carried on, by their places in the row of all.
 
     Returns:
         The exit code; where code that cannot be stopped is at work here, the process ends instead.
     """
     outputs = [_output(call, each) if with_output else None for each in driven.statuses]
-    code = INTERRUPTED if driven.left else worst(code_of_status(each.run_status) for each in driven.statuses)
+    codes = (code_of_status(each.run_status) for each in driven.statuses)
+    code = INTERRUPTED if driven.left else worst([*codes, *(each.exit_code for each in refused.values())])
     if call.out.for_machines:
-        documents = [
+        documents: list[JsonObject] = [
             document(status, output, with_output=with_output)
             for status, output in zip(driven.statuses, outputs, strict=True)
         ]
+        for place, failure in sorted(refused.items()):
+            documents.insert(place, failure.document())
         if call.out.as_json and len(documents) == 1:
             call.out.document(documents[0])
         else:
-            print_list(call.out, documents, position=max(each.position for each in driven.statuses))
+            print_list(call.out, documents, position=max((each.position for each in driven.statuses), default=None))
     else:
         from runwright.cli.rendering.endings import ending_lines
         from runwright.cli.rendering.statuses import next_lines

@@ -70,8 +70,7 @@ def _one(
             raise
         if not call.out.for_machines:
             call.out.fail(failure)
-        error_facts: JsonObject = {"code": failure.code, "message": failure.message, "hint": failure.hint}
-        return {"error": error_facts}, failure.exit_code
+        return failure.document(), failure.exit_code
     facts = known.facts(found)
     if not call.out.for_machines:
         _say(call, action, change, facts)

@@ -1,6 +1,7 @@
 """``runwright resume``: carry runs on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -8,6 +9,7 @@ from attrs import frozen
 
 from runwright.cli.agent_specs import agent_option, build_agents
 from runwright.cli.command import intent, takes_store
+from runwright.cli.failures import Failure, failure_of
 from runwright.cli.hosting import host_if_any
 from runwright.cli.invocation import Invocation
 from runwright.cli.opening import reading
@@ -38,6 +40,44 @@ class _Sources:
         parked = status["queue_state"] == "parked" and reason is not None and reason["code"] == "waiting"
         waits = parked and status["status"] == "waiting" and not status["requests"]
         return not waits or status["run_id"] in self.changed
+
+
+class _Asked:
+    """The runs that somebody named, each of which answers for itself; what a single one is refused is raised.
+
+    Args:
+        call: The invocation.
+        run_ids: The runs.
+    """
+
+    def __init__(self, call: Invocation, run_ids: Sequence[str]) -> None:
+        self._call = call
+        self.run_ids = run_ids
+        #: What those are told that cannot go on, by their places.
+        self.refused: dict[int, Failure] = {}
+
+    @property
+    def carried_on(self) -> list[str]:
+        """Those that go on."""
+        return [each for place, each in enumerate(self.run_ids) if place not in self.refused]
+
+    @contextmanager
+    def one(self, run_id: str) -> Iterator[None]:
+        """Carry on one of them."""
+        try:
+            yield
+        except Exception as error:
+            failure = failure_of(error, {"RUN": run_id})
+            if failure is None or failure.code == "store_in_use" or len(self.run_ids) == 1:
+                raise
+            self.refused[self.run_ids.index(run_id)] = failure
+            if not self._call.out.for_machines:
+                self._call.out.fail(failure)
+
+    def say_carried_on(self) -> None:
+        """Say so at once: it may take long until there is more to tell."""
+        if not self._call.out.for_machines:
+            self._call.out.say(*(f"Carrying on {each}" for each in self.carried_on))
 
 
 @intent("resume", example="runwright resume @last\nrunwright resume 7k2m3x --accept-source")
@@ -73,19 +113,20 @@ def command(
             sources = _Sources(accepted=True, changed=_show_changes(call, store, run_ids))
         rows = [store.query("runs", where=[f"run_id={each}"]).items[0] for each in run_ids]
         after = store.head().position
-    handed = [Handed.of(call, Bound.of([row])) for row in rows]
+    handed, asked = [Handed.of(call, Bound.of([row])) for row in rows], _Asked(call, run_ids)
     with host_if_any(call, staying=True) as client:
         if client is not None:
-            driven = _hosted(call, client, dict(zip(run_ids, handed, strict=True)), after, sources, seconds)
+            driven = _hosted(call, client, asked, dict(zip(run_ids, handed, strict=True)), after, sources, seconds)
         else:
             specs = {name: spec for each in handed for name, spec in each.agents.items()}
-            driven = _inline(call, run_ids, specs, sources, seconds)
-    return report(call, driven, with_output=not no_output)
+            driven = _inline(call, asked, specs, sources, seconds)
+    return report(call, driven, with_output=not no_output, refused=asked.refused)
 
 
 def _hosted(
     call: Invocation,
     client: "Client",
+    asked: _Asked,
     runs: "Mapping[str, Handed]",
     after: int,
     sources: _Sources,
@@ -97,15 +138,16 @@ def _hosted(
     with heeded_interrupts() as interrupts:
         printed = printed_by(call, list(runs))
         for run_id, handed in runs.items():
-            if sources.resumes(client.run_status(run_id)):
-                accept, agents, variables = sources.accepted, handed.agents, handed.pass_env
-                client.run_resume(run_id, accept_source=accept, agents=agents, pass_env=variables)
-        _say_carried_on(call, list(runs))
-        return show_hosted(call, client, list(runs), interrupts, timeout=seconds, after=after, printed=printed)
+            with asked.one(run_id):
+                if sources.resumes(client.run_status(run_id)):
+                    accept, agents, variables = sources.accepted, handed.agents, handed.pass_env
+                    client.run_resume(run_id, accept_source=accept, agents=agents, pass_env=variables)
+        asked.say_carried_on()
+        return show_hosted(call, client, asked.carried_on, interrupts, timeout=seconds, after=after, printed=printed)
 
 
 def _inline(
-    call: Invocation, run_ids: Sequence[str], specs: dict[str, str], sources: _Sources, seconds: float | None
+    call: Invocation, asked: _Asked, specs: dict[str, str], sources: _Sources, seconds: float | None
 ) -> "Driven":
     """Carry them on in this process, and show them."""
     from runwright.cli.driving import drive
@@ -113,20 +155,16 @@ def _inline(
     call.printed.settle()  # from here on user code is at work
 
     async def begin(engine: "AsyncEngine") -> Sequence[str]:
-        for run_id in run_ids:
-            if sources.resumes(engine.reader.status(run_id).document()):
-                await engine.resume(run_id, accept_source=sources.accepted)
-            else:
-                await engine.drive(run_id)
-        _say_carried_on(call, run_ids)
-        return run_ids
+        for run_id in asked.run_ids:
+            with asked.one(run_id):
+                if sources.resumes(engine.reader.status(run_id).document()):
+                    await engine.resume(run_id, accept_source=sources.accepted)
+                else:
+                    await engine.drive(run_id)
+        asked.say_carried_on()
+        return asked.carried_on
 
     return drive(call, build_agents(specs, call.asking), begin, timeout=seconds)
-
-
-def _say_carried_on(call: Invocation, run_ids: Sequence[str]) -> None:
-    if not call.out.for_machines:
-        call.out.say(*(f"Carrying on {each}" for each in run_ids))
 
 
 def _show_changes(call: Invocation, store: "Reader", run_ids: Sequence[str]) -> frozenset[str]:
