@@ -140,7 +140,8 @@ def test_an_effect_is_settled_through_the_host(hosted: CommandLine) -> None:
 
 def test_a_parked_run_says_so_and_what_to_type(project: Project) -> None:
     """Its word alone could also be that of a run which is about to go on."""
-    run_id = project.run("start", "gate.py").stdout.strip()
+    # Long enough that its worker rests, whatever the machine is doing; the next one finds the files changed.
+    run_id = project.run("start", "gate.py", "-s", "rest=3").stdout.strip()
     project.until_first()
     file = project.folder / "gate.py"
     file.write_text(f"{file.read_text()}\n# changed\n")

@@ -11,9 +11,10 @@ from runwright import Context, Workflow, seconds
 
 @frozen
 class Gate:
-    """Where the signs stand."""
+    """How long the first node waits for its sign, and how long it is until the second one."""
 
     patience: float = 90.0
+    rest: float = 0.05
 
 
 gate = Workflow("gate", input=Gate)
@@ -32,7 +33,7 @@ def first(ctx: Context[Gate]) -> str:
 @gate.wait
 def rest(ctx: Context[Gate]) -> timedelta:
     """Rest a moment."""
-    return seconds(0.05)
+    return seconds(ctx.input.rest)
 
 
 @gate.compute

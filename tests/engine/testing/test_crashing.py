@@ -139,10 +139,10 @@ def test_a_session_asks_at_the_same_commits_each_time() -> None:
     flow.entry(ask)
     flow.then(ask, tell)
     flow.then(tell, ask)
-    flow.limit(ask, visits=3, to=(end := flow.compute(name="end")(lambda ctx: None)))
+    flow.limit(ask, visits=2, to=(end := flow.compute(name="end")(lambda ctx: None)))
     assert end.name == "end"
-    agents: dict[Any, list[int]] = {ask: [1, 2, 3]}
-    commits = {len(testing.crash_at(flow, {}, agents=agents, session=True)) for _ in range(3)}
+    agents: dict[Any, list[int]] = {ask: [1, 2]}
+    commits = {len(testing.crash_at(flow, {}, agents=agents, session=True)) for _ in range(2)}
     assert len(commits) == 1
 
 
