@@ -52,7 +52,8 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None, old_host_
     from runwright.engine.host.settings import HostSettings, default_capacity
     from runwright.eventstore.errors import StoreInUse
 
-    if VARIABLE in os.environ:  # in the background stderr is the very file that the host itself logs to
+    background = VARIABLE in os.environ
+    if background:  # in the background stderr is the very file that the host itself logs to
         logging.getLogger("runwright").handlers.clear()
         call.out.quiet = True
     # This one stays unless somebody wants it otherwise: the setting's default is for those in the background.
@@ -68,8 +69,9 @@ def run(call: Invocation, capacity: int | None, idle_exit: str | None, old_host_
         redact_after=redact_after_of,
     )
     try:
-        ready = partial(call.out.say, "The host serves. Ctrl-C stops it.")
-        when_free(call, lambda: run_host(call.home, settings, ready=ready))
+        serve = partial(run_host, call.home, settings, ready=partial(call.out.say, "The host serves. Ctrl-C stops it."))
+        # In the background it waits for the lock by itself; by the time it gives up, whoever started it is told so.
+        serve() if background else when_free(call, serve)
     except StoreInUse as error:
         if host_lives(call):
             raise _lives_already() from None

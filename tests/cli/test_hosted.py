@@ -13,6 +13,7 @@ from runwright.engine.client.connect import find_host
 from support.command_line import CommandLine
 from support.command_processes import LIMIT, Project, until
 from support.golden import check
+from support.hosts import left_of
 
 FLOWS = Path(__file__).parent / "flows"
 
@@ -270,6 +271,9 @@ def test_a_program_that_serves_nobody_is_named(project: Project) -> None:
     assert str(process.pid) in failure["message"]
     project.go()
     process.communicate(timeout=LIMIT)
+    home = project.folder / "home"
+    until(lambda: left_of(home) == [] or find_host(home) is not None)
+    assert find_host(home) is None, "what was refused is over, and takes no store later"
 
 
 def test_the_demo_kills_its_worker_and_recovers(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
